@@ -32,7 +32,7 @@ fn compile(sources: &Path, program: &str) -> Result<(), String> {
     };
     let clang = std::env::var("CLANG").unwrap_or_else(|_| "clang".to_string());
     let object = PathBuf::from(variable("OUT_DIR")?).join(format!("{program}.bpf.o"));
-    // The folder that this file is built in says nothing, and would make two builds differ.
+    // The warnings name the build folder, which would make builds differ.
     let status = Command::new(&clang)
         .args(["-g", "-O2", "-Wall", "-Werror", "-target", "bpf", "-mcpu=v3", "-fdebug-prefix-map=../../=."])
         .arg(format!("-D__TARGET_ARCH_{architecture}"))

@@ -19,7 +19,7 @@ export type Answer = {
   findings: Array<Finding>;
 };
 
-/** Which of two figures is better. */
+/** Whether a larger or a smaller value is better. */
 export type Better = "lower" | "higher";
 
 export type ClientFigures = {
@@ -37,7 +37,7 @@ export type ClientFigures = {
   requests: number;
   requests_per_s: number;
   errors: number;
-  /** Share of the time of all requests that were asked about. */
+  /** Share in the time of all requests that match the filter. */
   time_share: number;
   total_ms: number;
   p50_ms: number;
@@ -55,13 +55,13 @@ export type Comparison = {
   run_unit: string;
   /** Whether a run is compared with that of the baseline in the same block. */
   paired: boolean;
-  /** Of the intervals, each for its figure alone, such as 0.95. */
+  /** Confidence level of each interval, such as 0.95, without correction for the number of figures. */
   confidence: number;
   /** The probability that identical runs get `better` or `worse` in any figure of a variant, such as 0.05. */
   family_error: number;
   resamples: number;
   margin: number;
-  /** Runs of variants that ended early; no figure includes them. */
+  /** Runs that ended early and are in no figure. */
   cut_short: number;
   /** Sentences on conclusions that can't be drawn and figures that were not measured. */
   remarks: Array<string>;
@@ -80,13 +80,13 @@ export type Cpu = {
   idle: Array<number>;
 };
 
-/** One file, or a description of the file if it is no SSTable. */
+/** A file, or a description of it if it is no SSTable. */
 export type FileIo = {
   node: string;
   file: string;
   /** `keyspace.table` of an SSTable. */
   table: string | null;
-  /** Its component, such as Data.db. */
+  /** The SSTable component, such as Data.db. */
   component: string | null;
   /** By the threads that serve requests. */
   reads: Traffic;
@@ -110,13 +110,13 @@ export type Finding = {
   title: string;
   /** The evidence. */
   detail: string;
-  /** The one command or setting to try; empty where there is nothing to do. */
+  /** The one command or setting to try; empty if there is nothing to do. */
   next: string;
   /** Empty when no node is concerned. */
   node: string;
   start_s: number;
   end_s: number;
-  /** Share of the slow requests, 0 to 1, that are counted for it; null where it is about something else. */
+  /** Share of the slow requests attributed to it, 0 to 1; null if the finding is about something else. */
   share: number | null;
   /** The part of `share` that chance alone would give. */
   chance_share: number | null;
@@ -137,7 +137,7 @@ export type FlameNodes = {
   /** A letter for each node: that of the column `kinds` of the table stacks; g for a thread group, a for all. */
   kind: string;
   weight: Array<number>;
-  /** Empty where there is no comparison. */
+  /** Weights of the compared side; empty without one. */
   other: Array<number>;
 };
 
@@ -170,7 +170,7 @@ export type FlameTree = {
   counted_ns?: number;
   names: Array<string>;
   nodes: FlameNodes;
-  /** When the samples were taken; not of a comparison. */
+  /** Times of the samples; null for a comparison. */
   scope?: FlameScope;
 };
 
@@ -180,14 +180,14 @@ export type GcFigures = {
   start_s: number;
   length_s: number;
   young: number;
-  /** Of the old generation, most of which is collected while threads run. */
+  /** Collections of the old generation, mostly concurrent. */
   old: number;
-  /** Of the whole heap in one pause. */
+  /** Collections of the whole heap in one pause. */
   full: number;
   paused_ms: number;
   /** Share of the time in which the JVM was paused for them. */
   paused_share: number;
-  /** Of whole collections. */
+  /** Percentiles over the pauses of whole collections. */
   pause_p50_ms: number | null;
   pause_max_ms: number | null;
   /** Bytes that were added to the heap between collections. */
@@ -303,7 +303,7 @@ export type LiveDropped = {
 export type LiveEvent = {
   time_s: number;
   node: string;
-  /** As in the table events, such as compaction. */
+  /** The kind in the table `events`, such as compaction. */
   kind: string;
   what: string;
 };
@@ -324,7 +324,7 @@ export type LiveFile = {
   major_faults_per_s: number;
 };
 
-/** Threads of one name, but for its number. */
+/** Threads with the same name, without its number. */
 export type LiveGroup = {
   /** server or load. */
   process: string;
@@ -362,7 +362,7 @@ export type LiveOutcome = {
   requests: number;
 };
 
-/** Something that went on while a request was under way. */
+/** Something that overlapped a request. */
 export type LiveOverlap = {
   what: string;
   start_s: number;
@@ -395,7 +395,7 @@ export type LivePool = {
   /** At once, in the window. */
   most_active: number;
   most_pending: number;
-  /** null where it was read once. */
+  /** null after a single reading. */
   completed_per_s: number | null;
   /** Tasks that were blocked in the window. */
   newly_blocked: number;
@@ -454,7 +454,7 @@ export type LiveSource = {
   lost: number;
   /** Why rows were lost; empty where none was. */
   lost_reason: string;
-  /** Its CPU time in CPUs, where it is known. */
+  /** CPU time of the source itself, in CPUs, if known. */
   cpus: number;
 };
 
@@ -489,7 +489,7 @@ export type LiveTotals = {
   errors_per_s: number;
   /** Requests that each recorded one stands for, on average: more than 1 where some connections were not followed. */
   weight: number;
-  /** Of requests that were answered, or given up on for the time they took. */
+  /** Latency of requests that were answered or timed out. */
   latency_ms: Percentiles;
   /** Requests under way, on average. */
   in_flight: number;
@@ -542,7 +542,7 @@ export type LiveValve = {
   law: string;
   /** on, or open: it lets all in. */
   state: string;
-  /** From now on; null where it is open. */
+  /** The current limit; null if the valve is open. */
   limit: number | null;
   in_flight: number;
   waiting: number;
@@ -556,7 +556,7 @@ export type LiveValve = {
 
 /** A window at a glance: what a page that moves shows first. */
 export type LiveView = {
-  /** All that is kept, of which any window may be asked for. */
+  /** The kept time, within which any window can be requested. */
   kept_from_s: number;
   kept_to_s: number;
   is_growing: boolean;
@@ -581,9 +581,9 @@ export type Node = {
 /** The collections of a node. */
 export type NodeGc = {
   node: string;
-  /** As the JVM names them. */
+  /** Collectors by the JVM's names. */
   collectors: Array<string>;
-  /** How they were seen, such as jfr. */
+  /** The providers of the rows, such as jfr. */
   providers: Array<string>;
   whole: GcFigures;
   intervals: Array<GcFigures>;
@@ -617,7 +617,7 @@ export type Percentiles = {
 
 export type Phase = {
   name: string;
-  /** Which run of an experiment's variant it is of, such as `leveled, block 3`; null in what is no experiment. */
+  /** The run that it shows, such as `leveled, block 3`; null outside of experiments. */
   run: string | null;
   start_s: number;
   end_s: number;
@@ -657,13 +657,13 @@ export type Probe = {
   /** Over all the time in which some probe was called. */
   calls_per_s: number;
   total_s: number;
-  /** Without the time of callees that have probes of their own. */
+  /** Own time, without callees that have a probe. */
   own_s: number;
-  /** null where it was not called. */
+  /** Mean time of a call; null without calls. */
   mean_us: number | null;
   own_mean_us: number | null;
   max_ms: number;
-  /** Why it was switched off, the last time that it was; null where it was not. */
+  /** Why the probe was switched off last; null if it never was. */
   off_reason: string | null;
 };
 
@@ -685,12 +685,12 @@ export type QueriedColumn = {
   is_number: boolean;
 };
 
-/** One figure of a variant, against the baseline's. */
+/** A figure of a variant, compared with the baseline. */
 export type Ratio = {
   /** Means over the runs. */
   baseline: number;
   variant: number;
-  /** Of the means; null where the baseline's is 0 and the variant's is not. */
+  /** Ratio of the means; null if the baseline's is 0 and the variant's is not. */
   ratio: number | null;
   /** The interval of the ratio; null where there are too few runs, or as for the ratio. */
   low: number | null;
@@ -708,21 +708,21 @@ export type Ratio = {
 };
 
 /**
- * The data that the page of a report draws, as JSON within it.
+ * The data of a report's page, embedded as JSON.
  *
  * Times are seconds since `start`, latencies milliseconds. Entry `i` of each list of one object belongs to its `time_s[i]`,
  * which is when the bin begins; a bin is as wide as `bin_s` says, or reaches to the next one. null stands for a bin that
  * holds nothing.
  */
 export type Report = {
-  /** Of this shape; the page reads 1. */
+  /** Version of this format; the page reads 1. */
   format: number;
   title: string;
   /** Version that wrote the recording. */
   helenus: string;
   /** When the recording was begun, in ISO 8601. */
   created: string;
-  /** Where the times of the report are 0, in ISO 8601. */
+  /** Time 0 of the report, in ISO 8601. */
   start: string;
   /** The same in ns since the Unix epoch: a text, since a number of JavaScript would round it. */
   start_ns: string;
@@ -757,14 +757,14 @@ export type Report = {
   pools: Array<Pool>;
   valves: Array<Valve>;
   tables: Array<Table>;
-  /** The most own time first, of the baseline where there are variants; those of one probe after each other. */
+  /** Probes by own time, the largest first; of the baseline if there are variants. */
   probes: Array<Probe>;
   /** How many probes with less own time are not among them. */
   probes_left_out: number;
   sources: Array<Source>;
   /** Where the CPU time went; and while requests were slow, against the rest. */
   flames: Array<FlameTree>;
-  /** When the first sample was taken, from which the times of their samples count; null where there is none. */
+  /** When the first sample was taken, from which sample times count; null without samples. */
   flames_begin_s: number | null;
 };
 
@@ -785,7 +785,7 @@ export type SchemaColumn = {
 
 export type Severity = "information" | "warning" | "critical";
 
-/** Who stood still. */
+/** The process that was stopped. */
 export type Side = "server" | "load" | "recorder";
 
 export type SlowRequest = {
@@ -806,7 +806,7 @@ export type SlowRequest = {
 export type Source = {
   source: string;
   node: string;
-  /** How it was captured, such as `proc` or `agent-log`. */
+  /** The provider, such as `proc` or `agent-log`. */
   provider: string;
   /** Rows. */
   captured: number;
@@ -816,7 +816,7 @@ export type Source = {
   is_serious: boolean;
   /** Empty when nothing was lost. */
   lost_reason: string;
-  /** CPUs that the source itself used; null where that can't be told apart. */
+  /** CPUs that the source itself used; null if that can't be separated. */
   cpu_share: number | null;
 };
 
@@ -847,7 +847,7 @@ export type Spectrogram = {
   other_groups: number;
   other_files: number;
   cells: SpectrogramCells;
-  /** By when they began. */
+  /** The longest events, in order of their start. */
   longest: Array<Syscall>;
   /** Whether `longest` is every single call. */
   complete: boolean;
@@ -855,7 +855,7 @@ export type Spectrogram = {
   lost: Array<SourceLoss>;
 };
 
-/** A list for each member: a cell is what stands at one place in all of them. */
+/** Cells as parallel lists: entry i of each list belongs to cell i. */
 export type SpectrogramCells = {
   row: Array<number>;
   column: Array<number>;
@@ -899,7 +899,7 @@ export type StatementFigures = {
   requests: number;
   requests_per_s: number;
   errors: number;
-  /** Share of the time of all requests that were asked about. */
+  /** Share in the time of all requests that match the filter. */
   time_share: number;
   total_ms: number;
   p50_ms: number;
@@ -914,7 +914,7 @@ export type StatementFigures = {
 export type StatementIo = {
   node: string;
   statement: string;
-  /** As the statement names it, with a keyspace where it names one. */
+  /** The table in the statement's spelling, with a keyspace if it names one. */
   table: string | null;
   requests: number;
   request_bytes: number;
@@ -922,8 +922,8 @@ export type StatementIo = {
   p50_ms: number;
   max_ms: number;
   /**
-   * Bytes of the table's files that were read, for each byte that its statements returned: of all of them together,
-   * as a read does not say for whom it is.
+   * Bytes read from the table's files for each byte that its statements returned. For all statements together,
+   * because reads don't say for which statement they are.
    */
   amplification: number | null;
 };
@@ -1022,7 +1022,7 @@ export type TableIo = {
   from_disk_bytes: number;
   /** Requests that were answered with rows of it, on the wire. */
   requests: number;
-  /** Bytes of those answers. */
+  /** Bytes of those responses. */
   returned_bytes: number;
   /** Bytes read for requests, by calls and through mappings, for each byte that was returned. null where nothing was returned. */
   amplification: number | null;
@@ -1044,7 +1044,7 @@ export type ThreadGroup = {
   cpus: Array<number>;
 };
 
-/** Answers count where they came. */
+/** Responses count in the bin in which they arrived. */
 export type Throughput = {
   bin_s: number;
   time_s: Array<number>;
@@ -1054,7 +1054,7 @@ export type Throughput = {
   failed_per_s: Array<number>;
 };
 
-/** Calls, and what they moved. */
+/** Calls and their bytes. */
 export type Traffic = {
   calls: number;
   bytes: number;
@@ -1066,7 +1066,7 @@ export type TrafficTable<T> = {
   provider: Provider;
   /** From the first request to the last answer. */
   seconds: number;
-  /** Requests that each recorded one stands for, on average: more than 1 where some connections were not followed. */
+  /** Requests that each recorded one represents, on average: more than 1 where some connections were not followed. */
   weight: number;
   rows: Array<T>;
 };

@@ -16,7 +16,7 @@ use std::time::Instant;
 const S: i64 = 1_000_000_000;
 const T0: i64 = 1_700_000_000 * S;
 const SECONDS: i64 = 600;
-/// As many as a busy node had in some minutes, and about as deep.
+/// As many stacks as a busy node has in some minutes, and about as deep.
 const STACKS: usize = 20_000;
 const DEPTH: usize = 45;
 const GROUPS: [&str; 8] = [

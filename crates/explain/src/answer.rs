@@ -73,7 +73,7 @@ fn seen(evidence: &Evidence) -> [String; 2] {
     [first, second]
 }
 
-/// The most important finding, and the cause of most of the slow requests where that is another one.
+/// Names the most important finding, and the cause of most slow requests if that is another one.
 fn why(top: &Finding, findings: &[Finding]) -> String {
     let is_serious = |finding: &&Finding| finding.severity > Severity::Information;
     match leading(findings).filter(is_serious).filter(|leading| leading.rank != top.rank) {
@@ -82,7 +82,7 @@ fn why(top: &Finding, findings: &[Finding]) -> String {
     }
 }
 
-/// The first of the findings that say where the time of slow requests went.
+/// The first finding that says where the time of slow requests went.
 fn leading(findings: &[Finding]) -> Option<&Finding> {
     let tells = |finding: &&Finding| {
         let explains = |claim: &Claim| match claim {

@@ -33,7 +33,7 @@ pub(crate) fn columns_asked(statement: &str, columns: &[&str]) -> usize {
     columns.iter().filter(|column| asked.iter().any(|name| is(name, column))).count()
 }
 
-/// Names and stars, one by one.
+/// Splits a text into names and stars.
 fn names(statement: &str) -> impl Iterator<Item = String> + '_ {
     let mut rest = statement;
     std::iter::from_fn(move || {
@@ -45,12 +45,12 @@ fn names(statement: &str) -> impl Iterator<Item = String> + '_ {
         };
         let (name, after) = rest.split_at(end);
         rest = after;
-        // Of count(*) nothing is asked for.
+        // count(*) reads no column.
         (name != "*" || !after.starts_with(')')).then(|| name.to_string()).or_else(|| Some(String::new()))
     })
 }
 
-/// The table that a statement is about, as it names it.
+/// The table of a statement, in the statement's own spelling.
 pub(crate) fn table_of_statement(statement: &str) -> Option<String> {
     table_word(statement).map(plain_name)
 }
@@ -92,7 +92,7 @@ fn table_word(statement: &str) -> Option<&str> {
     words.next()
 }
 
-/// Keyspace and table of a statement, as far as it names them.
+/// Keyspace and table of a statement, if it names them.
 pub(crate) fn split_table(statement: &str) -> (Option<String>, Option<String>) {
     match table_of_statement(statement) {
         Some(name) => match name.split_once('.') {

@@ -33,7 +33,7 @@ pub enum Error {
     #[error("the bound for slow requests must be p50 to p99.99 or a time above 0 ms, not {0}")]
     Threshold(String),
 
-    /// There is nothing of what is asked for; the text says what there is, and what to record.
+    /// The requested data does not exist; the text says what there is and what to record.
     #[error("{0}")]
     Nothing(String),
 

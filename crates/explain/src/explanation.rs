@@ -36,7 +36,7 @@ pub struct Explanation {
     pub slow_requests: usize,
     /// Requests that took as long and are not judged: of a warm-up, or of phases that did not keep up.
     pub slower_unjudged_requests: usize,
-    /// Stretches of time that were judged.
+    /// The judged stretches of time.
     pub judged: Vec<JudgedWindow>,
     /// All requests of the recording.
     pub requests: usize,
@@ -98,7 +98,7 @@ pub fn explain(engine: &Engine, options: &Options) -> Result<Explanation, Error>
     })
 }
 
-/// A percentile is nothing without the requests that it is of.
+/// Names the percentile together with its requests.
 fn threshold_name(evidence: &Evidence, threshold: &SlowThreshold) -> String {
     let name = threshold.name();
     let are_all = evidence.judged.requests() == evidence.requests.rows.len();
@@ -123,7 +123,7 @@ fn slower(evidence: &Evidence) -> usize {
 }
 
 impl Explanation {
-    /// Which requests are slow, and of which they are.
+    /// A sentence: which requests are slow, and out of how many.
     pub fn summary(&self) -> String {
         if self.judged_requests == 0 {
             return "No request was judged.".to_string();

@@ -11,9 +11,9 @@ use serde::Serialize;
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct NodeGc {
     pub node: String,
-    /// As the JVM names them.
+    /// Collectors by the JVM's names.
     pub collectors: Vec<String>,
-    /// How they were seen, such as jfr.
+    /// The providers of the rows, such as jfr.
     pub providers: Vec<String>,
     pub whole: GcFigures,
     pub intervals: Vec<GcFigures>,
@@ -27,14 +27,14 @@ pub struct GcFigures {
     pub start_s: f64,
     pub length_s: f64,
     pub young: usize,
-    /// Of the old generation, most of which is collected while threads run.
+    /// Collections of the old generation, mostly concurrent.
     pub old: usize,
-    /// Of the whole heap in one pause.
+    /// Collections of the whole heap in one pause.
     pub full: usize,
     pub paused_ms: f64,
     /// Share of the time in which the JVM was paused for them.
     pub paused_share: f64,
-    /// Of whole collections.
+    /// Percentiles over the pauses of whole collections.
     pub pause_p50_ms: Option<f64>,
     pub pause_max_ms: Option<f64>,
     /// Bytes that were added to the heap between collections.
@@ -60,7 +60,7 @@ impl Collection {
         ["New", "Young", "Minor", "Scavenge", "Copy"].iter().any(|young| self.collector.contains(young))
     }
 
-    /// The first three as the log has them, the others as the beans: that of G1 counts full ones only.
+    /// The first three names come from the log, the others from the beans; G1's bean counts full collections only.
     fn is_full(&self) -> bool {
         ["G1Full", "SerialOld", "ParallelOld", "MarkSweepCompact", "PS MarkSweep", "G1 Old Generation"]
             .contains(&self.collector.as_str())

@@ -17,7 +17,7 @@ pub struct Io {
     pub statements: Vec<StatementIo>,
 }
 
-/// One file, or a description of the file if it is no SSTable.
+/// A file, or a description of it if it is no SSTable.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FileIo {
@@ -25,7 +25,7 @@ pub struct FileIo {
     pub file: String,
     /// `keyspace.table` of an SSTable.
     pub table: Option<String>,
-    /// Its component, such as Data.db.
+    /// The SSTable component, such as Data.db.
     pub component: Option<String>,
     /// By the threads that serve requests.
     pub reads: Traffic,
@@ -47,7 +47,7 @@ pub struct MappedReads {
     pub bytes: i64,
 }
 
-/// Calls, and what they moved.
+/// Calls and their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Traffic {
@@ -70,7 +70,7 @@ pub struct TableIo {
     pub from_disk_bytes: i64,
     /// Requests that were answered with rows of it, on the wire.
     pub requests: i64,
-    /// Bytes of those answers.
+    /// Bytes of those responses.
     pub returned_bytes: i64,
     /// Bytes read for requests, by calls and through mappings, for each byte that was returned. None where nothing was returned.
     pub amplification: Option<f64>,
@@ -82,20 +82,20 @@ pub struct TableIo {
 pub struct StatementIo {
     pub node: String,
     pub statement: String,
-    /// As the statement names it, with a keyspace where it names one.
+    /// The table in the statement's spelling, with a keyspace if it names one.
     pub table: Option<String>,
     pub requests: i64,
     pub request_bytes: i64,
     pub response_bytes: i64,
     pub p50_ms: f64,
     pub max_ms: f64,
-    /// Bytes of the table's files that were read, for each byte that its statements returned: of all of them together,
-    /// as a read does not say for whom it is.
+    /// Bytes read from the table's files for each byte that its statements returned. For all statements together,
+    /// because reads don't say for which statement they are.
     pub amplification: Option<f64>,
 }
 
 impl Io {
-    /// All of it, added up once.
+    /// Sums everything up; cached.
     pub(crate) fn of(engine: &Engine) -> Result<Rc<Io>, Error> {
         engine.once(Io::load)
     }
@@ -237,7 +237,7 @@ fn sstable(path: &str) -> Option<(String, String)> {
     Some((format!("{}.{table}", folders.next()?), component.to_string()))
 }
 
-/// With its keyspace, where the files know one such table alone.
+/// The name with its keyspace, if only one keyspace has files of such a table.
 fn whole_name(named: &str, tables: &BTreeMap<String, TableIo>) -> String {
     if named.contains('.') {
         return named.to_string();

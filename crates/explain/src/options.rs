@@ -55,7 +55,7 @@ pub struct Options {
     pub threshold: SlowThreshold,
     /// How often the timeline of a cause is shifted. The smallest p-value is 1 / (shifts + 1).
     pub shifts: usize,
-    /// Of the random offsets: the same seed gives the same p-values.
+    /// Seed of the random shifts: the same seed gives the same p-values.
     pub seed: u64,
     /// Start and end, in ns since the Unix epoch, of what is judged; None for all.
     pub window: Option<(i64, i64)>,

@@ -14,7 +14,7 @@ pub struct Percentiles {
 }
 
 impl Percentiles {
-    /// Of times in ns. Sorts them.
+    /// Percentiles of times in ns. Sorts the values.
     pub(crate) fn of(values_ns: &mut [i64]) -> Percentiles {
         values_ns.sort_unstable();
         let at = |quantile| quantile_of_sorted(values_ns, quantile).map(ms);

@@ -15,7 +15,7 @@ pub(crate) struct Query {
 pub(crate) enum Value<'a> {
     Integer(i64),
     Text(&'a str),
-    /// A condition that we wrote ourselves, as it is.
+    /// A condition from our own code, inserted verbatim.
     Condition(&'a str),
 }
 
@@ -134,7 +134,7 @@ queries! {
     OPERATIONS = "operations",
 }
 
-/// That a time lies in one of the windows, each of which begins after its start and ends with its end.
+/// The condition that a time lies in one of the windows; a window excludes its start and includes its end.
 pub(crate) fn within(time: &str, windows: &[Interval]) -> String {
     let each = |window: &Interval| format!("{time} > {} AND {time} <= {}", window.start, window.end);
     format!("({})", windows.iter().map(each).collect::<Vec<_>>().join(" OR "))

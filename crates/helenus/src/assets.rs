@@ -24,7 +24,7 @@ pub const WORKBENCH_CSS: &str = include_str!(concat!(env!("OUT_DIR"), "/workbenc
 const MISSING: Option<&str> = option_env!("HELENUS_MISSING");
 
 /// # Errors
-/// The binary has stubs in place of files that it should carry.
+/// Fails if the binary was built with stubs instead of the files that it carries.
 pub fn all_there() -> anyhow::Result<()> {
     match MISSING {
         None => Ok(()),

@@ -1,7 +1,7 @@
-//! The face of Helenus: one subcommand, one file in `cli/`.
+//! The binary of Helenus: one file in `cli/` per subcommand.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
-// `terminal` prints: it escapes what others wrote.
+// Only `terminal` prints, because it escapes foreign text.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod assets;
@@ -49,7 +49,7 @@ fn failed_print(panic: &(dyn std::any::Any + Send)) -> Option<&str> {
     panic.downcast_ref::<String>()?.strip_prefix("failed printing to stdout: ")
 }
 
-/// As above, where it is written otherwise.
+/// The same error from another layer.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let broken = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)

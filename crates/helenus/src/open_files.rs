@@ -3,7 +3,7 @@
 /// With fewer, an error may come from the limit whatever it says: not all libraries pass the cause on.
 const FEW: u64 = 256;
 
-/// The limit that it can't raise itself.
+/// The hard limit of open files.
 pub fn most() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the pointer is to an rlimit of ours.

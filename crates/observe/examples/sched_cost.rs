@@ -43,7 +43,7 @@ fn round(name: &str, sched: SchedOptions) -> Result<(), Failure> {
     let mut child =
         Command::new(std::env::current_exe()?).arg("generate").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let outcome = follow(name, sched, &mut child);
-    // It ends by itself, unless something went wrong.
+    // The child ends by itself, unless the measurement failed.
     let _ = child.kill();
     child.wait()?;
     outcome

@@ -47,7 +47,7 @@ fn round(mode: SyscallsMode, rate: u64) -> Result<(), Failure> {
         .stdout(Stdio::piped())
         .spawn()?;
     let outcome = follow(mode, &mut child);
-    // It ends by itself, unless something went wrong.
+    // The child ends by itself, unless the measurement failed.
     let _ = child.kill();
     child.wait()?;
     outcome

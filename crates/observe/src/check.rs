@@ -1,16 +1,16 @@
-//! Checks of this machine: which sources work, which don't, and how to make them work.
+//! Checks of this machine: which sources work, and how to enable the others.
 
 use crate::Unavailable;
 use serde::Serialize;
 
-/// One thing that Helenus can do here, or not.
+/// A capability of this machine.
 #[derive(Debug, Serialize)]
 pub struct Check {
     pub what: String,
     pub state: CheckState,
-    /// What was found.
+    /// The observation behind the verdict.
     pub found: String,
-    /// The one command or change that would make it better; empty when there is nothing to do.
+    /// The one command or change that would help; empty if there is nothing to do.
     pub way_out: String,
 }
 
@@ -32,7 +32,7 @@ impl Check {
         }
     }
 
-    /// Of something that is there with all it needs, or not at all.
+    /// A check with two outcomes: available with everything, or not at all.
     pub(crate) fn of(what: &str, available: Result<(), Unavailable>, found: &str) -> Check {
         match available {
             Ok(()) => Check::new(what, CheckState::Works, found, ""),

@@ -9,11 +9,11 @@ use std::os::unix::fs::FileExt;
 /// Ticks of one CPU since boot, in the order of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal.
 type Ticks = [i64; 8];
 
-/// The CPUs of this machine.
+/// CPU time of this machine's CPUs.
 #[derive(Debug)]
 pub struct Cpus {
     file: File,
-    /// The node that stands for this machine in the rows.
+    /// The node in whose name rows of this machine are written.
     node: String,
     tick_ns: i64,
     last: Vec<(i64, Ticks)>,
@@ -72,7 +72,7 @@ impl Cpus {
     }
 }
 
-/// The lines of single CPUs; the first line is their sum, and what follows them is of no interest here.
+/// Parses the lines of single CPUs. The first line is their sum, and the lines after them are ignored.
 fn parse(stat: &str) -> Vec<(i64, Ticks)> {
     let cpu = |line: &str| {
         let mut fields = line.strip_prefix("cpu")?.split_ascii_whitespace();

@@ -9,24 +9,24 @@ use std::io;
 pub(crate) const SOURCE: &str = "interrupts";
 pub(crate) const PROVIDER: &str = "proc-interrupts";
 
-/// The kinds of interrupts, and where the kernel counts them.
+/// Kinds of interrupts, with the kernel's files that count them.
 const FILES: [(&str, &str); 2] = [("hard", "/proc/interrupts"), ("soft", "/proc/softirqs")];
 
-/// The interrupts of this machine.
+/// Interrupt counts of this machine.
 #[derive(Debug)]
 pub(crate) struct Interrupts {
-    /// The node that stands for this machine in the rows.
+    /// The node in whose name rows of this machine are written.
     node: String,
     last_ns: i64,
     kinds: [Counted; FILES.len()],
 }
 
-/// The counts of one file since boot, as they were when it was read last.
+/// The counts of one file at the last reading.
 #[derive(Debug, Default)]
 struct Counted {
     /// By the interrupt's name, by CPU.
     last: HashMap<String, Vec<(i64, i64)>>,
-    /// None where it has not been read yet, and then nothing is known of what came since.
+    /// False before the first reading: the difference since then is unknown.
     read: bool,
     text: String,
 }
@@ -37,7 +37,7 @@ impl Interrupts {
         let mut interrupts =
             Interrupts { node: node.to_string(), last_ns: now_ns, kinds: std::array::from_fn(|_| Counted::default()) };
         for (counted, (_, file)) in interrupts.kinds.iter_mut().zip(FILES) {
-            // It is tried again, and said then.
+            // Ignore the error: the next reading reports it.
             let _ = counted.read(file, |_, _, _, _| {});
         }
         interrupts

@@ -14,18 +14,18 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What MBeans have.
+/// The sources that MBeans provide.
 const SOURCES: &[&str] = &["pauses", "pools", "tables", "client_requests", "node_metrics"];
 /// How long it may take from its start to its hello, and from being asked to go to having gone.
 const WITHIN: Duration = Duration::from_secs(20);
 const POLL_EVERY: Duration = Duration::from_millis(50);
 
-/// Where a node's JMX is, and as whom to come.
+/// Address and login of a node's JMX.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JmxEndpoint {
-    /// `HOST:PORT`, as nodetool takes them apart.
+    /// `HOST:PORT`, parsed as nodetool does.
     pub address: String,
-    /// User and password, where it asks for them.
+    /// User and password, if JMX requires them.
     pub login: Option<(String, String)>,
 }
 
@@ -95,7 +95,7 @@ impl Jmx {
         let mut child = match apart(&mut command).spawn() {
             Ok(child) => child,
             Err(source) => {
-                // Nothing connected, so there is nothing to undo.
+                // No agent has connected, so there is nothing to undo.
                 let _ = link.detach(WITHIN);
                 return Err(JmxError::Spawn { program, source });
             }
@@ -149,10 +149,10 @@ impl Jmx {
         })
     }
 
-    /// Goes on in another recording; nothing goes into the one before from then on.
+    /// Continues in another recording; from then on no rows go into the one before.
     ///
     /// # Errors
-    /// When it has ended, as when the node has.
+    /// Fails if the connection has ended, for example because the node has.
     pub fn continue_in(&self, recorder: &Recorder) -> Result<(), JmxError> {
         self.name_node(recorder)?;
         let refused = |reason| JmxError::Refused { address: self.endpoint.address.clone(), reason };

@@ -57,10 +57,10 @@ pub use wire::{Keys, RequestsFrom, WireOptions};
 
 use std::sync::mpsc::Sender;
 
-/// Where a source says what a person should hear while it runs.
+/// Receives the events of sources that a user should see.
 pub type Events = Sender<Event>;
 
-/// Something that happened while the sources ran.
+/// An event while sources run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// The agent is in the JVM and sends.
@@ -69,7 +69,7 @@ pub enum Event {
         java: String,
         cassandra: Option<String>,
     },
-    /// A source is not there, or only as its fallback.
+    /// A source is missing, or runs only as its fallback.
     Degraded {
         node: String,
         source: &'static str,

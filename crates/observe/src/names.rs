@@ -35,8 +35,8 @@ impl ThreadNames {
         known.names.get(&tid).filter(|full| !short.is_empty() && full.starts_with(short)).cloned()
     }
 
-    /// The group of a thread of which only the kernel's name is known: where that was cut off, the one group of which it
-    /// is the beginning.
+    /// The group of a thread by the kernel's name of at most 15 bytes: if the name was cut off, the only known group
+    /// that begins with it.
     pub fn group(&self, short: &str) -> String {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let cut = short.len() == KERNEL_KEEPS;

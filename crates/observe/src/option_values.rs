@@ -11,7 +11,7 @@ pub enum Switch {
     On,
 }
 
-/// Reads a duration such as 90s.
+/// Parses a duration such as 90s.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     helenus_notation::quantity::duration(text).map_err(|error| error.to_string())
 }

@@ -1,7 +1,7 @@
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
-/** Uses CPU in two methods, seven tenths of it in one and three in the other, by its own clock of CPU time. */
+/** Uses CPU time in two methods, 70 % in one and 30 % in the other, by its own CPU clock. */
 public class Split {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static volatile long sink;

@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-// Other tests need more of it.
+// Other tests use more of this module.
 #[allow(dead_code)]
 mod following;
 
@@ -58,7 +58,7 @@ fn all_that_is_needed() -> Result<(), String> {
     helenus_needs::root()
 }
 
-/// As the source says of itself here.
+/// The provider that the source reports on this machine.
 fn provider() -> &'static str {
     if countable().expect("as it is needed").has_pmu() { "perf" } else { "perf-software" }
 }
@@ -93,7 +93,7 @@ fn what_is_counted_is_what_proc_says() {
     ] {
         let counted = sum(&rows, column);
         assert!(truth >= 30, "{column}: {truth} is too few to tell");
-        // It may be counted a moment longer than it was looked at: it says that it is done, and waits.
+        // The count may include a moment after the program's own reading, before it waits.
         assert!((truth..=truth + 10 + truth / 10).contains(&counted), "{column}: {counted} and not {truth}");
     }
     let (cpu_ns, truth_ns) = (sum(&rows, "cpu_ns"), after.cpu_ns - before.cpu_ns);

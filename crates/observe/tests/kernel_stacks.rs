@@ -1,6 +1,6 @@
-//! Stacks by eBPF of a program of C that uses its time in a known way.
+//! Stacks by eBPF of a C program that uses its time in a known way.
 //!
-//! They need root, a kernel with BTF, and clang, which the build needs too; they are skipped where one is missing.
+//! The tests need root, a kernel with BTF, and clang, which building needs, too. They are skipped if one is missing.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -51,7 +51,7 @@ impl Split {
 
 impl Drop for Split {
     fn drop(&mut self) {
-        // It may have ended already, and only one of the two has written the file.
+        // The process may have ended already, and only one of the two has written the file.
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = std::fs::remove_file(PathBuf::from(format!("/tmp/perf-{}.map", self.child.id())));

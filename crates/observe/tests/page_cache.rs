@@ -1,6 +1,7 @@
 //! Reads from the disk of a real program, beside what the kernel itself says of them: /proc/PID/io and /proc/PID/stat.
 //!
-//! They need root, a kernel with BTF, python3, and a temporary folder on a disk; they are skipped where one is missing.
+//! The tests need root, a kernel with BTF, python3, and a temporary folder on a disk. They are skipped if one is
+//! missing.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -79,7 +80,7 @@ fn what_is_read_from_disks_is_told_by_file_and_way() {
     assert_eq!(sum(&rows, "/called", "call", "bytes"), 8 * MIB, "{rows:#?}");
     assert_eq!(sum(&rows, "/cached", "call", "bytes"), 0, "it was there");
     assert_eq!(sum(&rows, "/written", "call", "bytes"), 0, "what is written is not read");
-    // Each touch of a page that is not there is one fault, and nothing is read ahead of a random one.
+    // Each access to a missing page is one fault, and random accesses cause no readahead.
     assert_eq!(sum(&rows, "/mapped", "mapping", "faults"), 128, "{rows:#?}");
     let mapped_bytes = sum(&rows, "/mapped", "mapping", "bytes");
     assert!((128 * 4096..=8 * MIB).contains(&mapped_bytes), "{mapped_bytes}");

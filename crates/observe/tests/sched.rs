@@ -1,4 +1,4 @@
-//! Scheduling of real threads, beside what others say of the same: /proc and the program itself.
+//! Scheduling of real threads, compared with /proc and with the program's own measurements.
 //!
 //! They need root, a kernel with BTF, two CPUs and python3, and are skipped where one is missing.
 
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-/// So short that every time off the CPU has a row.
+/// So short that every time off the CPU gets a row.
 const ALL: Duration = Duration::from_nanos(1);
 
 fn all_that_is_needed() -> Result<(), String> {
@@ -34,8 +34,8 @@ fn off_cpu(ended: &Ended, tid: u32) -> Vec<Row> {
     rows
 }
 
-/// Switches that the kernel did not tell of: a few, or of many less than one in twenty. Nothing else is lost where there is
-/// room.
+/// Switches that the kernel did not report: a few, or less than one in twenty. Nothing else is lost while the buffer
+/// has room.
 #[track_caller]
 fn untold(ended: &Ended) -> i64 {
     let (_, lost, reasons) = ended.source("sched");
@@ -70,8 +70,8 @@ fn sleeps_are_times_off_the_cpu_of_that_length() {
         .collect();
     slept.sort_unstable();
     assert_all_but(untold(&ended), slept.len() as i64, 21);
-    // Half of them, as this machine may have other things to do now and then. A thread that is kept from sleeping for a
-    // while sleeps that much less.
+    // Half of the sleeps, because other processes may run on this machine. A thread that is kept from sleeping sleeps
+    // less.
     assert!((40_000_000..100_000_000).contains(&slept[10]), "{slept:?}");
     for pair in rows.windows(2) {
         let end_ns = pair[0].number("start_ns") + pair[0].number("duration_ns");
@@ -154,7 +154,7 @@ while time.monotonic() < until: pass
 #[test]
 fn who_took_the_cpu_and_who_woke_are_named() {
     need!(all_that_is_needed());
-    // Two that share a CPU take it from each other; and one that waits for the other's bytes is woken by it.
+    // Two threads that share a CPU preempt each other; a thread that waits for the other's bytes is woken by it.
     let named = "
 def name(text):
     # Before Python 3.14 a thread's name is not the kernel's.
@@ -215,7 +215,7 @@ while True: pass
         assert!(row.text("by_process").is_empty() && !row.numbers.contains_key("by_tid"), "{row:?}");
     }
 
-    // Other processes of this machine take the CPU from it as well, and have a name too.
+    // Other processes of this machine preempt it as well, and are named.
     let preempted = of("busy-1", "preempted");
     assert!(by(&preempted, "rival-1") > 0, "{preempted:#?}");
     assert!(preempted.iter().all(|row| row.number("by_tid") > 0 && !row.text("by_thread").is_empty()));
@@ -291,7 +291,7 @@ time.sleep(1)
     let rows = off_cpu(&ended, pid);
     let of = |reason: &str| rows.iter().filter(|row| row.text("reason") == reason).collect::<Vec<_>>();
     assert!(of("disk").len() as i64 >= 20 - untold(&ended), "{:#?}", of("disk"));
-    // A process that is spawned lets its parent wait until it runs a program of its own.
+    // A spawned process blocks its parent until it executes its own program.
     assert!(of("uninterruptible").len() as i64 >= 5 - untold(&ended), "{rows:#?}");
     let stopped = of("stopped");
     assert_eq!(stopped.len(), 1, "{stopped:#?}");
@@ -357,7 +357,7 @@ fn what_finds_no_room_is_counted() {
     program.work();
     std::thread::sleep(Duration::from_millis(50));
     let (full, tiny) = (full.end(), tiny.end());
-    // Of a timer that rings at once nobody has to wait; and both know of the same switches.
+    // Nobody waits for a timer that expires at once; both sides see the same switches.
     let untold = untold(&full);
     let truth = full.rows("off_cpu").len() as i64 + untold;
     assert!(truth >= 9_000, "{truth}");
@@ -394,7 +394,7 @@ for i in range(20):
     program.child.wait().unwrap();
     let ending = Instant::now();
     let ended = watch.end();
-    // It waits for nothing that does not come any more.
+    // Ending does not wait for records that never come.
     assert!(ending.elapsed() < Duration::from_secs(20), "{:?}", ending.elapsed());
     let rows = ended.rows("off_cpu");
     let brief = rows.iter().filter(|row| row.text("thread_group") == "brief" && row.text("reason") == "blocked");

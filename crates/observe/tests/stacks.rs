@@ -44,13 +44,13 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// The profiler that the binary carries; `make build` has put it there.
+/// The profiler that the binary carries; `make build` puts it there.
 fn library() -> &'static [u8] {
     let folder = if cfg!(target_arch = "aarch64") { "linux-arm64" } else { "linux-x64" };
     let path = format!("{}/../../agent/target/profiler/{folder}/libasyncProfiler.so", env!("CARGO_MANIFEST_DIR"));
@@ -62,7 +62,7 @@ fn of(events: &str) -> StackOptions {
     StackOptions { stacks: events.parse().unwrap(), ..StackOptions::default() }
 }
 
-/// Records stacks while `meanwhile` goes on, and returns what was said.
+/// Records stacks while `meanwhile` runs, and returns the events.
 fn record(
     folder: &Path,
     program: &Program,
@@ -131,7 +131,7 @@ fn samples_are_where_the_time_went() {
     let stacks: HashMap<i64, String> =
         rows(&recording, "stacks", ["stack", "frames", "kinds"], |stack, frames, kinds| {
             assert_eq!(frames.split(';').count(), kinds.len());
-            // The kernel's frames are inside of those of the process.
+            // Kernel frames are inside of user frames.
             assert!(!kinds.trim_end_matches('k').contains('k'), "{frames}: {kinds}");
             in_kernel += usize::from(kinds.ends_with('k') && frames.contains("Split."));
             (stack, frames.to_string())

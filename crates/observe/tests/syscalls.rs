@@ -14,7 +14,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Something of everything, the same in every run.
+/// A mix of system calls, the same in every run.
 const MIXED: &str = "
 for i in range(50):
     fd = os.open(folder + '/data', os.O_RDWR | os.O_CREAT)
@@ -98,7 +98,7 @@ fn counted<'a>(calls: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, usi
     counts
 }
 
-/// The calls of the work as strace counts them, in a run of its own.
+/// The system calls of the work as strace counts them, in a separate run.
 fn strace(work: &str) -> BTreeMap<String, usize> {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("trace");
@@ -185,7 +185,7 @@ fn a_sleep_takes_as_long_as_it_was_asked_to() {
     sleeps.sort_unstable();
     assert_eq!(sleeps.len(), 21);
     assert!(sleeps[0] >= 50_000_000, "{sleeps:?}");
-    // Half of them, as this machine may have other things to do now and then.
+    // Half of the sleeps, because other processes may run on this machine.
     assert!(sleeps[10] < 250_000_000, "{sleeps:?}");
 }
 
@@ -379,7 +379,7 @@ for i in range(20):
     program.child.wait().unwrap();
     let ending = Instant::now();
     let ended = watch.end();
-    // It waits for nothing that does not come any more.
+    // Ending does not wait for records that never come.
     assert!(ending.elapsed() < Duration::from_secs(20), "{:?}", ending.elapsed());
     let calls = work(&ended);
     let named: Vec<&Row> = calls.iter().filter(|call| call.text("call") == "getppid").collect();

@@ -7,8 +7,9 @@ use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
 
-/// `StorageProxy` (4.1, 5.0; 4.0 has no such metric) counts a write as local when this node is among its replicas, and a read when
-/// this node is among those that it asks: at a consistency of ONE a replica that asks a faster one counts as remote, too.
+/// `StorageProxy` (4.1, 5.0; not 4.0) counts a write as local if this node is a replica, and a read as local if this
+/// node is one of the replicas that it reads. So at consistency ONE, a replica that reads from a faster replica counts
+/// as remote, too.
 pub(super) const TOKEN_AWARENESS: Rule = Rule {
     name: "token-awareness",
     looks_at: "requests that a node had to pass on whole, as it holds no replica of what they ask for",

@@ -1,4 +1,4 @@
-//! The collector and what it costs.
+//! Advice about the garbage collector and its cost.
 
 use super::facts::{Node, need};
 use super::rule::{Check, Checked, Found, Rule};

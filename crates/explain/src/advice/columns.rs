@@ -1,15 +1,15 @@
-//! A table's columns as its definition has them, and the CQL of a table that is made of them.
+//! The columns of a table by its definition, and the CQL of a table that is made of them.
 
 use super::facts::{MissingFact, Table};
 
 /// A column of a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Column {
-    /// As it is, without quotes.
+    /// The name without quotes.
     pub name: String,
-    /// As CQL writes it.
+    /// The type as CQL writes it.
     pub cql_type: String,
-    /// Of a clustering column.
+    /// Whether a clustering column is in descending order.
     pub is_descending: bool,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Columns {
     pub regular: Vec<Column>,
 }
 
-/// Types whose values have as many bytes as a client gives them.
+/// Types whose values can have any length.
 const UNBOUNDED: [&str; 4] = ["blob", "text", "varchar", "ascii"];
 /// Words that can't name a column unless they are quoted; the reserved ones of Cassandra's grammar.
 const RESERVED: &str = " add allow alter and apply asc authorize batch begin by columnfamily create delete desc describe \
@@ -51,7 +51,7 @@ impl Column {
     }
 }
 
-/// A name as CQL takes it.
+/// A name with quotes if CQL needs them.
 fn quoted(name: &str) -> String {
     let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
     let is_plain = name.starts_with(|first: char| first.is_ascii_lowercase()) && name.chars().all(plain);
@@ -68,7 +68,7 @@ impl Columns {
         Ok(Columns { partition_key, clustering: all("clustering"), regular: all("columns") })
     }
 
-    /// The table that has a row for what is a column of this type here.
+    /// The table that stores columns of this type as rows.
     pub fn table_by_column(&self, keyspace: &str, table: &str, cql_type: &str) -> Proposed {
         let name = Column::new(&self.free_name("column_name"), "text");
         let value = Column::new(&self.free_name("value"), cql_type);
@@ -98,11 +98,11 @@ impl Columns {
 /// A table that could be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Proposed {
-    /// Without its keyspace.
+    /// The table's name without its keyspace.
     pub table: String,
-    /// Can be run as it is.
+    /// A CREATE TABLE statement that can be run.
     pub cql: String,
-    /// The column that has the names of what were columns; empty where there is none.
+    /// The column with the former column names; empty if there is none.
     pub column_name: String,
 }
 

@@ -92,7 +92,7 @@ pub(super) const LOGGING: Rule = Rule {
     check: Check::OfNode(logging),
 };
 
-/// The level of one of Cassandra's own loggers in its logback.xml.
+/// The level of Cassandra's own loggers in the logback.xml that it comes with.
 const AS_SHIPPED: (&str, &str) = ("org.apache.cassandra", "DEBUG");
 
 fn logging(node: &Node) -> Checked {

@@ -22,7 +22,7 @@ fn gc_grace(node: &Node, table: &Table) -> Checked {
     let grace_s = table.seconds("gc_grace_seconds")?;
     let replicas = need(table.replicas, "its keyspace's replication is not recorded")?;
     if replicas <= 1 {
-        // There is no replica that could have missed a delete.
+        // Without another replica none can miss a delete.
         return Ok(None);
     }
     let window_s = node.hint_window_s()?;
@@ -58,7 +58,7 @@ fn gc_grace(node: &Node, table: &Table) -> Checked {
     if since.is_some_and(|since| since <= grace_s) || !(is_deleted || tombstones) {
         return Ok(None);
     }
-    // Where rows expire, figures of tombstones are those of expired cells, too.
+    // If rows expire, figures of tombstones include expired cells.
     let holds = if is_deleted { "recorded statements delete of it" } else { "it holds tombstones" };
     let repaired = match since {
         Some(since) => format!("its last repair that this node knows of ended {} ago", span(since)),
@@ -124,7 +124,7 @@ mod tests {
         missing_after(rule, |node| node.tables[0].replicas = None);
     }
 
-    /// As Cassandra's figures are where nothing was deleted: its histogram has no bucket for none.
+    /// Sets the figures that Cassandra reports without deletes: its histogram has no bucket for zero.
     fn without_tombstones(node: &mut Node) {
         health(node).droppable_ratio = Some(0.0);
         health(node).tombstones_per_slice_p95 = Some(1.0);

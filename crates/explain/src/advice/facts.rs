@@ -20,7 +20,7 @@ pub(super) fn need<T>(fact: Option<T>, what: &str) -> Result<T, MissingFact> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Node {
     pub name: String,
-    /// Release of Cassandra, such as (5, 0).
+    /// The release of Cassandra, such as (5, 0).
     pub version: Option<(u32, u32)>,
     pub settings: BTreeMap<String, String>,
     pub metrics: BTreeMap<MetricName, Figure>,
@@ -29,7 +29,7 @@ pub(super) struct Node {
     pub marking_share: Option<f64>,
     pub pools: Vec<Pool>,
     pub tables: Vec<Table>,
-    /// Sessions of repair that its replica of the history has; None where it was not read.
+    /// Repair sessions in the node's replica of the repair history; None if it was not read.
     pub repair_sessions: Option<i64>,
     /// Wall time of the recording's end, s since the Unix epoch.
     pub now_s: i64,
@@ -63,15 +63,15 @@ pub(super) struct Table {
     pub definition: BTreeMap<String, String>,
     /// Copies that the keyspace keeps in all.
     pub replicas: Option<i64>,
-    /// Before compression; None where no SSTable of it is recorded.
+    /// Size before compression; None if no SSTable of the table is recorded.
     pub mean_row_bytes: Option<i64>,
     /// Reads and writes of the table's files on all nodes; None where no system calls were recorded.
     pub io: Option<TableIo>,
-    /// Statements that read it; None where no statement is recorded.
+    /// Statements that read the table; None if no statement was recorded.
     pub selects: Option<Vec<Select>>,
     /// Whether a recorded statement deletes from the table; None where no statement was recorded.
     pub deleted_from: Option<bool>,
-    /// The shortest TTL of the cells in its SSTables, 0 where one has none; None where no SSTable of it is recorded.
+    /// The shortest TTL of cells in the table's SSTables, 0 if some have none; None if no SSTable is recorded.
     pub min_ttl_s: Option<i64>,
 }
 
@@ -105,7 +105,7 @@ impl Table {
         Ok(map.get(member).cloned())
     }
 
-    /// An option of its compaction; None where it is left to the default.
+    /// An option of the table's compaction; None if it has its default.
     pub fn compaction_option(&self, name: &str) -> Result<Option<String>, MissingFact> {
         let options: BTreeMap<String, String> =
             need(serde_json::from_str(self.compaction()?).ok(), "its compaction can't be read")?;

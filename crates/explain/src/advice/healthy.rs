@@ -1,5 +1,5 @@
-//! A healthy node, which the tests of the rules change to see where a rule gives a finding, where it gives none, and where
-//! its facts are missing.
+//! A healthy node. Tests of the rules change it to see when a rule gives advice, when it doesn't, and what missing
+//! facts do.
 
 use super::facts::{Figure, Node, Pool, Table};
 use super::rule::{Checked, Found, Rule};

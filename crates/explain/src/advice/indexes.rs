@@ -30,7 +30,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// By its fact, such as `CUSTOM {"class_name":"…","target":"…"}`.
+    /// The kind of an index by its fact, such as `CUSTOM {"class_name":"…","target":"…"}`.
     fn of(fact: &str) -> Kind {
         match fact {
             fact if fact.contains("SASIIndex") => Kind::Sasi,

@@ -1,4 +1,4 @@
-//! Advice of another age, which is known and not given.
+//! Advice that was right for older releases and is not given any more.
 
 /// Outdated advice that guides and blogs still give, and why no rule gives that advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Partitions that are too large.
+//! Advice about partitions that are too large.
 
 use super::facts::{Node, Table, need};
 use super::rule::{Check, Checked, Found, Rule};

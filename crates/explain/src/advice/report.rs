@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// One piece of advice about a table, or about the nodes.
+/// One piece of advice about a table or about nodes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
     pub rule: &'static str,
@@ -55,7 +55,8 @@ pub struct AdviceReport {
     pub not_checked: Vec<NotChecked>,
 }
 
-/// Asks every rule about every node and table of the recording; `table` keeps those whose `keyspace.table` has it in it.
+/// Applies every rule to every node and table of the recording. `table` selects tables whose `keyspace.table` contains
+/// it.
 ///
 /// # Errors
 /// A recording that can't be read.

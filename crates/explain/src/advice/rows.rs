@@ -1,4 +1,4 @@
-//! Rows that hold far more than is asked of them.
+//! Advice about rows that hold far more than statements read.
 
 use super::columns::{Column, Columns, Proposed};
 use super::facts::{MissingFact, Node, Table, need};
@@ -19,7 +19,7 @@ pub(super) const WIDE_ROWS: Rule = Rule {
     check: Check::OfTable(wide_rows),
 };
 
-/// This many columns of one type suggest that column names hold what should be rows.
+/// This many columns of one type suggest that column names hold data that should be in rows.
 const MANY_ALIKE: usize = 4;
 
 fn wide_rows(_: &Node, table: &Table) -> Checked {

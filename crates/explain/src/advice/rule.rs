@@ -1,4 +1,4 @@
-//! A rule: its facts, its thresholds and its finding.
+//! A rule of advice: its facts, thresholds and finding.
 
 use super::facts::{MissingFact, Node, Table};
 use super::thresholds::Threshold;
@@ -12,7 +12,7 @@ pub(super) struct Rule {
     pub(super) name: &'static str,
     pub(super) looks_at: &'static str,
     pub(super) thresholds: &'static [&'static Threshold],
-    /// Where it comes from.
+    /// The source of the rule.
     pub(super) source: &'static str,
     /// Shows the facts of the rule.
     pub(super) query: Query,

@@ -1,4 +1,4 @@
-//! Every threshold of the advice, with where it comes from.
+//! All thresholds of the advice, each with its source.
 
 /// A figure from which on a rule speaks.
 #[derive(Debug, Clone, Copy, PartialEq)]

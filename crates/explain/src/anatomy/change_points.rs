@@ -1,4 +1,4 @@
-//! When rate and latency changed: the best division of their series into stretches of equal mean.
+//! Change points of rate and latency: the best division of their series into segments of equal mean.
 //!
 //! PELT (Killick, Fearnhead and Eckley, Optimal detection of changepoints with a linear computational cost, 2012) on the
 //! logarithms, with the cost of a normal whose variance is that of the differences of neighbours, so that a change does not
@@ -10,7 +10,7 @@ use crate::requests::Request;
 use crate::timeline::Interval;
 use serde::Serialize;
 
-/// Bins of a stretch; they are a second long where that is enough.
+/// The most bins of a series; a bin is at least a second long.
 const MOST_BINS: i64 = 600;
 const BIN_NS: i64 = 1_000_000_000;
 /// The fewest bins of a stretch between two changes.
@@ -20,7 +20,7 @@ const PENALTY: f64 = 6.0;
 /// Smaller changes are not reported.
 const LATENCY_TIMES: f64 = 2.0;
 const RATE_TIMES: f64 = 1.5;
-/// With fewer requests in a bin its percentile says nothing.
+/// Bins with fewer requests are ignored, because their percentile is noise.
 const FEWEST_IN_BIN: usize = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -32,7 +32,7 @@ pub(crate) enum Figure {
     Rate,
 }
 
-/// A time from which on a figure was another one.
+/// A time at which a figure changed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Change {
     pub(crate) time_ns: i64,
@@ -136,7 +136,7 @@ fn divide(values: &[f64]) -> Vec<usize> {
     bounds
 }
 
-/// Of the noise, by the median of the absolute differences of neighbours.
+/// The variance of the noise, by the median absolute difference of neighbours.
 fn variance(values: &[f64]) -> f64 {
     let mut differences: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     differences.sort_by(f64::total_cmp);

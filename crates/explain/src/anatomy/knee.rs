@@ -47,8 +47,8 @@ impl Knee {
         let several = steps.first().zip(steps.last()).is_some_and(|(first, last)| first.0 < last.0);
         for (rate, index) in &steps {
             let phase = &mut phases[*index];
-            // One step that stumbled, below one that did not, says nothing about what can be had. And a constant rate
-            // that failed of errors or a pause is no overload without a backlog.
+            // A single overloaded step below one that was not shows no limit. And a constant rate that failed because
+            // of errors or a pause is no overload without a backlog.
             phase.overloaded =
                 phase.kept_up == Some(false) && *rate > highest_kept_up && (several || phase.left_backlog());
         }

@@ -27,7 +27,7 @@ pub enum Resource {
     Gc,
     Disk,
     Pool,
-    /// Nothing that was recorded is used up.
+    /// No recorded resource is used up.
     Unknown,
 }
 
@@ -82,8 +82,8 @@ impl Limit {
         self.by.split([':', '(']).next().unwrap_or_default().trim_end().split(" of ").next().unwrap_or_default()
     }
 
-    /// The client first, since a server behind a client at its limit shows nothing of its own. Then the CPUs, which
-    /// everything else waits for when they are used up; then what leaves them idle.
+    /// First the client: behind a client at its limit a server shows no limit of its own. Then the CPUs, for which
+    /// everything else waits when they are used up. Then causes that leave the CPUs idle.
     fn decide(&self) -> (Resource, String) {
         let usage = &self.usage;
         let cpu_used_up =

@@ -1,4 +1,4 @@
-//! The anatomy of a load: its phases, where its throughput stops growing, and what limits it there.
+//! The anatomy of a load: its phases, the knee of its throughput, and the limiting resource.
 
 mod change_points;
 mod knee;

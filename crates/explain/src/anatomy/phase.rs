@@ -22,7 +22,7 @@ pub struct Phase {
     pub rate_per_s: Option<f64>,
     /// Intended, at the end of a ramp.
     pub end_rate_per_s: Option<f64>,
-    /// Of a closed loop.
+    /// Requests in flight, for a closed loop.
     pub in_flight: Option<i64>,
     pub measured: bool,
     pub requests: usize,

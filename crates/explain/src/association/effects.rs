@@ -6,8 +6,8 @@ use crate::timeline::{Bursts, Interval};
 /// How a cause slows requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nature {
-    /// Nothing runs meanwhile (a pause, a stall). A request is held by it from its arrival to the end, and those that
-    /// come while the backlog drains suffer, too.
+    /// Nothing runs meanwhile (a pause, a stall). It delays a request from the request's arrival until the end of the
+    /// stop, and also requests that arrive while the backlog drains.
     Stop,
     /// Things are slower meanwhile (a busy CPU, a queue): no more than the overlap counts.
     Condition,
@@ -19,7 +19,7 @@ pub(crate) struct Effect {
     pub(crate) interval: Interval,
     /// Its end, or for a stop the end of the backlog that it left.
     pub(crate) until: i64,
-    /// The latest `until` of this and those before: ascending, so that it can be searched.
+    /// The latest `until` up to this entry: ascending, for a binary search.
     furthest: i64,
 }
 

@@ -142,7 +142,7 @@ impl Judged {
     }
 }
 
-/// Numbers of requests.
+/// Counts of requests.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Met {
     pub(super) slow: usize,

@@ -75,8 +75,8 @@ impl Association {
         (self.share - self.chance_share).max(0.0)
     }
 
-    /// Of the requests for which the cause can account, the part that is no coincidence. With x the share that is due
-    /// to it, the rest meets it as chance has it: share = x + (1 − x) · chance.
+    /// The part of the requests with this cause that is no coincidence. With x the share that the cause is responsible
+    /// for, the rest meets the cause by chance: share = x + (1 − x) · chance.
     pub(crate) fn credit(&self) -> f64 {
         if self.share > self.chance_share { self.excess_share() / (1.0 - self.chance_share) / self.share } else { 0.0 }
     }

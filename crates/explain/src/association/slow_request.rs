@@ -3,25 +3,25 @@
 /// A slow request within its stretch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SlowRequest {
-    /// When it was due.
+    /// When the request was due.
     pub(crate) start: i64,
-    /// When the driver sent it.
+    /// When the driver sent the request.
     pub(crate) sent: i64,
-    /// Its answer, or the stretch's end if that came first.
+    /// When the response came, or the end of the stretch if that was earlier.
     pub(crate) end: i64,
     /// How much longer than the median it took.
     pub(crate) excess_ns: i64,
     /// From due to answer.
     pub(crate) response_ns: i64,
-    /// The node that it was sent to, as [`Judged::node`] has its name.
+    /// The node that it was sent to, an index into [`Judged::node`].
     pub(crate) node: u16,
-    /// Its place among all requests.
+    /// Its index among all requests.
     pub(crate) row: usize,
-    /// Where it spent at least half of what it took longer than the median; None where that was not seen.
+    /// The place where at least half of its excess over the median was spent; None if unknown.
     pub(crate) place: Option<Place>,
 }
 
-/// Where a request spent its time, as the wire shows.
+/// Where a request spent its time, by the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// From the node's network to the node's network.

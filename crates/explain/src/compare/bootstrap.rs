@@ -10,7 +10,7 @@ pub(crate) const CONFIDENCE: f64 = 0.95;
 /// side of 1 in one experiment of 16, so that even their whole range holds the truth too rarely.
 pub(crate) const FEWEST: usize = 6;
 
-/// Whether a run of one side belongs to one of the other.
+/// Whether run i of one side and run i of the other form a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Design {
     /// Run `i` of both was in the same block, so the machine's state in that block affected both.
@@ -68,12 +68,13 @@ pub(crate) fn interval(values: &[f64], base: &[f64], design: Design, seed: u64) 
         })
         .collect();
     ratios.sort_unstable_by(f64::total_cmp);
-    // As many are left out below as above, so that the interval of the inverse is the inverse of the interval.
+    // Leave out equal numbers below and above, so that the interval of the inverse ratio is the inverse of the
+    // interval.
     let left_out = ((tail(fewest) * RESAMPLES as f64) as usize).min(RESAMPLES / 2 - 1);
     Some(Bounds { low: ratios[left_out], high: ratios[RESAMPLES - 1 - left_out] })
 }
 
-/// Half the width of an interval of `runs` runs, as a share of that of one run: t(n−1)/√n.
+/// Half the width of an interval of `runs` runs, relative to the standard deviation of one run: t(n−1)/√n.
 pub(crate) fn relative_width(runs: usize) -> f64 {
     student(runs as f64 - 1.0) / (runs as f64).sqrt()
 }
@@ -160,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_interval_holds_the_truth_as_often_as_it_says() {
-        // Of 600 experiments 95 % ± 1.8 % hold it in 95 of 100 seeds.
+        // Of 600 experiments, 95 % ± 1.8 % have the true value in their interval, for 95 of 100 seeds.
         for (runs, noise, design) in [
             (6, 0.1, Design::Paired),
             (8, 0.02, Design::Paired),

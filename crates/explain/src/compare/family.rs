@@ -1,4 +1,4 @@
-//! Which of many figures differ, when all of them are judged together.
+//! Tests which of many figures differ, with a correction for their number.
 //!
 //! Of twenty-nine figures that are equal in truth, some interval of 95 % leaves 1 out in most comparisons. The p-values here
 //! are corrected for that: the step-down maxT procedure (Westfall, Young: Resampling-based multiple testing, 1993,
@@ -16,8 +16,8 @@ const ARRANGEMENTS: usize = 10_000;
 /// Two statistics are equal when they differ by less than this, which is rounding.
 const EQUAL: f64 = 1e-9;
 
-/// One figure of the runs of both sides; None in a run that has no such figure. Paired: run `i` of one side belongs to run `i`
-/// of the other.
+/// One figure of the runs of both sides; None for a run without that figure. If paired, run `i` of one side is compared
+/// with run `i` of the other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sides<'a> {
     pub(crate) values: &'a [Option<f64>],
@@ -27,7 +27,7 @@ pub(crate) struct Sides<'a> {
 /// The p-values of a family of figures that are judged together.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Together {
-    /// Of each figure, in the order in which they were given.
+    /// A p-value for each figure, in the given order.
     pub(crate) p_values: Vec<f64>,
     /// How much wider than its own interval an interval is that holds for all figures at once: at least 1.
     pub(crate) widened: f64,
@@ -41,7 +41,7 @@ impl Together {
         };
         let units = first.len();
         let arrangements = arrangements(units, runs, design, seed);
-        // As they were observed, which is one of the arrangements.
+        // The observed arrangement.
         let own = arrangements.first().map(Vec::as_slice).unwrap_or_default();
         let observed: Vec<f64> = columns.iter().map(|column| statistic(column, own)).collect();
         let mut order: Vec<usize> = (0..columns.len()).collect();
@@ -50,7 +50,7 @@ impl Together {
         let mut largest: Vec<f64> = Vec::with_capacity(arrangements.len());
         for arrangement in &arrangements {
             let mut most = 0.0_f64;
-            // From the figure that differs least: each is compared with itself and those that differ less.
+            // Step down from the figure that differs least: each is compared with itself and those that differ less.
             for (place, figure) in order.iter().enumerate().rev() {
                 most = most.max(statistic(&columns[*figure], arrangement));
                 if most >= observed[*figure] - EQUAL {
@@ -202,7 +202,7 @@ mod tests {
                     blocks.iter().map(|block| Some(ratio * block * (0.05 * normal()).exp())).collect()
                 };
                 let pair = match drawn.last() {
-                    // As throughput goes with the mean.
+                    // Correlate this figure with the one before, as throughput correlates with the mean.
                     Some((values, base)) if figure % 3 == 2 && figure != self.different => {
                         let inverse = |side: &[Option<f64>]| side.iter().map(|value| value.map(f64::recip)).collect();
                         (inverse(values), inverse(base))
@@ -229,7 +229,8 @@ mod tests {
 
     #[test]
     fn equal_runs_are_rarely_called_different_in_any_figure() {
-        // Of 400 experiments 33 or more, and of 30 six or more, come in fewer than one of 200 seeds at 5 %.
+        // 33 or more of 400 experiments, or six or more of 30, are wrong with probability below 1 in 200 at a level of
+        // 5 %.
         for (runs, figures, design, experiments, bound) in [
             (6, 29, Design::Paired, 400, 0.08),
             (8, 29, Design::Paired, 200, 0.095),

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// More phases than this are not listed.
 const LISTED: usize = 4;
 
-/// A sentence that says how the loads of two sets differ; None where they don't, as far as the recordings tell.
+/// A sentence on how the loads of two sets differ; None if no difference is recorded.
 ///
 /// `rates`: the requests/s that each side answered, for traffic without phases.
 pub(super) fn differ(
@@ -44,7 +44,7 @@ pub(super) fn differ(
     }))
 }
 
-/// The load of a recording: its workload and its phases.
+/// The load of a recording: its workload and phases.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Load {
     /// Name, mix, number of keys and text of the workload; empty where the recording has none.

@@ -13,7 +13,7 @@ pub struct Metric {
     pub meaning: &'static str,
 }
 
-/// Which of two figures is better.
+/// Whether a larger or a smaller value is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
@@ -80,7 +80,7 @@ pub const METRICS: [Metric; 29] = [
     lower("error_share", "share", "share of the requests that failed"),
 ];
 
-/// The figures of reads of one table, one at a time, in trial nodes that nothing else is asked of.
+/// Figures of single reads of one table, in trial nodes without other load.
 pub const READ_METRICS: [Metric; 7] = [
     lower("read_mean", "ms", "mean time of a read, as its client sees it"),
     lower("read_p50", "ms", "median of it"),

@@ -33,9 +33,9 @@ use std::collections::BTreeSet;
 pub struct CompareOptions {
     /// A difference below this share is none to mind.
     pub margin: f64,
-    /// Of the resamples: the same seed gives the same intervals.
+    /// Seed of the resampling: the same seed gives the same intervals.
     pub seed: u64,
-    /// For two sets of recordings: run `i` of the one has nothing to do with run `i` of the other.
+    /// For two sets of recordings: run `i` of one set is not paired with run `i` of the other.
     pub unpaired: bool,
     /// Figures that were named before anything was seen: they are judged together, and apart from all others.
     pub named: Vec<&'static str>,
@@ -56,13 +56,13 @@ pub struct Comparison {
     pub run_unit: &'static str,
     /// Whether a run is compared with that of the baseline in the same block.
     pub paired: bool,
-    /// Of the intervals, each for its figure alone, such as 0.95.
+    /// Confidence level of each interval, such as 0.95, without correction for the number of figures.
     pub confidence: f64,
     /// The probability that identical runs get `better` or `worse` in any figure of a variant, such as 0.05.
     pub family_error: f64,
     pub resamples: usize,
     pub margin: f64,
-    /// Runs of variants that ended early; no figure includes them.
+    /// Runs that ended early and are in no figure.
     pub cut_short: usize,
     /// Sentences on conclusions that can't be drawn and figures that were not measured.
     pub remarks: Vec<String>,
@@ -72,7 +72,7 @@ pub struct Comparison {
     pub runs: Vec<MeasuredRun>,
 }
 
-/// Judges the variants of an experiment by its recording. None where it is of no such experiment.
+/// Judges the variants of an experiment by its recording. None if the recording has no variants.
 ///
 /// Blocks count in which both the baseline and the variant were run to their end.
 pub fn judge(engine: &Engine, options: &CompareOptions) -> Result<Option<Comparison>, Error> {
@@ -88,7 +88,7 @@ pub fn judge(engine: &Engine, options: &CompareOptions) -> Result<Option<Compari
     Ok(Some(comparison))
 }
 
-/// Judges reads of one table that were taken in blocks: see [`READ_METRICS`].
+/// Judges reads of one table that were measured in blocks: see [`READ_METRICS`].
 pub fn judge_reads(baseline: &str, runs: Vec<MeasuredRun>, options: &CompareOptions) -> Comparison {
     of_blocks(baseline.to_string(), &READ_METRICS, runs, options)
 }
@@ -183,7 +183,7 @@ fn side(
     Side { name: name.to_string(), sentence: String::new(), runs: runs.len().min(base.len()), metrics }
 }
 
-/// One figure of the runs of both sides, as far as they have it.
+/// One figure of the runs of both sides that have it.
 struct Figure {
     metric: &'static Metric,
     values: Vec<Option<f64>>,
@@ -191,7 +191,7 @@ struct Figure {
 }
 
 impl Figure {
-    /// None where one of the sides has no such figure. Of a pair, both have it or none.
+    /// None if a side has no such figure. A pair counts only if both have it.
     fn of(metric: &'static Metric, runs: &[&MeasuredRun], base: &[&MeasuredRun], design: Design) -> Option<Figure> {
         let figure = |run: &&MeasuredRun| run.figures.get(metric.name).copied();
         let (mut values, mut base): (Vec<_>, Vec<_>) =
@@ -320,7 +320,7 @@ mod tests {
         matches!(ratio.verdict, Verdict::Better | Verdict::Worse)
     }
 
-    /// Where each figure is judged for itself, three of four such comparisons have a verdict that is wrong.
+    /// Judged one by one, without correction, three of four such comparisons have a wrong verdict.
     #[test]
     fn identical_runs_get_no_verdict() {
         let options = CompareOptions::default();
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn more_runs_are_asked_for_than_there_are() {
-        // One block has no second read of the tables.
+        // One block lacks the second read of the tables.
         let without = |block: i64, name: &str| block == 2 && name == "local_time";
         for seed in 0..2 {
             let all = [runs("none", 6, seed, without), runs("same", 6, seed + 1000, |_, _| false)].concat();

@@ -9,16 +9,16 @@ use crate::timeline::{Interval, merge};
 use std::collections::BTreeMap;
 
 const SECOND_NS: i64 = 1_000_000_000;
-/// A variance of fewer seconds says nothing.
+/// With fewer seconds the variance is noise.
 const FEWEST_SECONDS: usize = 3;
 /// Switches and migrations are read once a second: of less than this at a stretch they would be mostly those of its neighbours.
 const SWITCHES_FROM_NS: i64 = 2 * SECOND_NS;
 
-/// One run of a variant, or a recording as a whole.
+/// One run of a variant, or a whole recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredRun {
     pub variant: String,
-    /// Runs of one block are compared with each other.
+    /// The block of the run; runs of one block are compared with each other.
     pub block: i64,
     pub start_ns: i64,
     /// By name of the metric; metrics that were not recorded are left out.
@@ -65,7 +65,7 @@ impl VariantRuns {
 }
 
 impl MeasuredRun {
-    /// All measured phases of a recording as one run.
+    /// All measured phases of a recording, as one run.
     pub(crate) fn whole(engine: &Engine, variant: &str, number: i64) -> Result<MeasuredRun, Error> {
         let mut windows = measured_phases(engine)?;
         if windows.is_empty() && engine.sql(&query::MARKS.fill(&[]))?.rows() == 0 {
@@ -148,7 +148,7 @@ fn means_by_second(requests: &Requests, window: Interval) -> Vec<f64> {
         .collect()
 }
 
-/// Of a sample.
+/// The sample variance.
 fn variance(values: &[f64]) -> Option<f64> {
     if values.len() < FEWEST_SECONDS {
         return None;
@@ -200,7 +200,7 @@ fn of_nodes(
     Ok(())
 }
 
-/// Where variants change some nodes alone, their figures are apart from those of their peers.
+/// If variants change only some nodes, the figures of those nodes are kept apart from those of their peers.
 fn of_tables(engine: &Engine, busy: &[Interval], figures: &mut BTreeMap<&'static str, f64>) -> Result<(), Error> {
     const CHANGED: [&str; 5] =
         ["local_time", "disk_bytes", "sstables_per_read", "tombstones_per_slice", "droppable_ratio"];

@@ -16,7 +16,7 @@ pub struct Side {
     pub metrics: Vec<Ratio>,
 }
 
-/// One figure of a variant, against the baseline's.
+/// A figure of a variant, compared with the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Ratio {
@@ -25,7 +25,7 @@ pub struct Ratio {
     /// Means over the runs.
     pub baseline: f64,
     pub variant: f64,
-    /// Of the means; None where the baseline's is 0 and the variant's is not.
+    /// Ratio of the means; None if the baseline's is 0 and the variant's is not.
     pub ratio: Option<f64>,
     /// The interval of the ratio; None where there are too few runs, or as for the ratio.
     pub low: Option<f64>,

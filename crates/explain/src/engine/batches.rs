@@ -6,7 +6,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int64Type, SchemaRef};
 use arrow::record_batch::RecordBatch;
 
-/// The rows of a query, as Arrow holds them.
+/// The result rows of a query, in Arrow batches.
 #[derive(Debug, Clone)]
 pub struct Batches {
     schema: SchemaRef,
@@ -27,7 +27,7 @@ impl Batches {
         &self.batches
     }
 
-    /// Number of rows.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
@@ -88,22 +88,22 @@ impl Batches {
     }
 }
 
-/// A column of one batch, of whole numbers.
+/// An integer column of a batch.
 pub(crate) fn integers(batch: &RecordBatch, column: &str) -> Result<ArrayRef, Error> {
     typed(batch, column, &DataType::Int64, "whole numbers")
 }
 
-/// A column of one batch, of texts.
+/// A text column of a batch.
 pub(crate) fn texts(batch: &RecordBatch, column: &str) -> Result<ArrayRef, Error> {
     typed(batch, column, &DataType::Utf8, "texts")
 }
 
-/// A column of one batch, of numbers.
+/// A float column of a batch.
 pub(crate) fn numbers(batch: &RecordBatch, column: &str) -> Result<Float64Array, Error> {
     Ok(typed(batch, column, &DataType::Float64, "numbers")?.as_primitive::<Float64Type>().clone())
 }
 
-/// A column of one batch, of truth values.
+/// A boolean column of a batch.
 pub(crate) fn booleans(batch: &RecordBatch, column: &str) -> Result<BooleanArray, Error> {
     Ok(typed(batch, column, &DataType::Boolean, "truth values")?.as_boolean().clone())
 }

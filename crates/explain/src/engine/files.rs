@@ -1,4 +1,4 @@
-//! The files of recordings as tables of the engine.
+//! Registers the files of recordings as tables of the engine.
 
 use super::growing::Stream;
 use super::message;
@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use url::Url;
 
-/// Where the files of each recording are for the engine.
+/// The object store of each recording's files.
 ///
 /// Each recording has a store of its own, in which its files are named from its folder on. So no character of the folder's path
 /// can be one that an object store doesn't take. Files of recordings that grow are named by their descriptors.
@@ -99,7 +99,7 @@ impl Stores {
             }
         };
         let names = names.iter().map(|name| name.to_str().ok_or_else(bad)).collect::<Result<Vec<_>, Error>>()?;
-        // As segments and not as text, so that `*` or `[` in a name is no pattern.
+        // Add names as path segments instead of text, so that `*` or `[` in a name is no pattern.
         url.path_segments_mut().map_err(|()| bad())?.extend(names);
         ListingTableUrl::try_new(url, None).map_err(message::of)
     }

@@ -1,4 +1,4 @@
-//! A table that is still written, as one partition of a table of the engine.
+//! A table that is still being written, as one partition of an engine table.
 
 use arrow::datatypes::SchemaRef;
 use datafusion::error::DataFusionError;

@@ -8,7 +8,7 @@ const LEAST_BYTES: u64 = 96 << 20;
 /// Memory for each request that is explained: its row, and its share of the results.
 const REQUEST_BYTES: u64 = 72;
 
-/// Bytes that this process may use.
+/// Memory that this process may use, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Memory {
     pub(super) limit_bytes: u64,
@@ -46,7 +46,7 @@ impl Memory {
     }
 }
 
-/// Limits of the control groups that a process is in, of version 2 or 1, and of those above them.
+/// Memory limits of a process's control groups and their parents, for cgroup version 1 or 2.
 fn group_limits(groups: &str, mount: &Path) -> Vec<u64> {
     let mut limits = Vec::new();
     for line in groups.lines() {

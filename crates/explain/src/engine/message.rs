@@ -4,7 +4,7 @@ use crate::Error;
 use datafusion::error::DataFusionError;
 use helenus_recording::schema::TABLES;
 
-/// Without the layers of the engine that the error went through, and with the way out where there is one.
+/// Makes a short error: without the engine's layers, and with a hint if there is one.
 pub(super) fn of(error: DataFusionError) -> Error {
     let root = error.find_root();
     if let DataFusionError::ResourcesExhausted(what) = root {

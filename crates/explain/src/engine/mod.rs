@@ -78,8 +78,9 @@ impl Engine {
         Engine::open_part(recordings, None)
     }
 
-    /// As [`Engine::open`], with only the rows of a window (ns since the Unix epoch, its end excluded), as if nothing else had been
-    /// recorded. Tables that hold for a whole recording, such as its settings and stacks, stay whole.
+    /// Like [`Engine::open`], but only with the rows of a window (ns since the Unix epoch, its end excluded), as if
+    /// nothing else had been recorded. Tables that apply to a whole recording, such as settings and stacks, stay
+    /// complete.
     pub fn open_within(recordings: &[Recording], (start, end): (i64, i64)) -> Result<Engine, Error> {
         Engine::open_part(recordings, Some(Interval { start, end: end.max(start.saturating_add(1)) }))
     }
@@ -222,7 +223,7 @@ impl Engine {
         self.span().map(|span| (span.start, span.end))
     }
 
-    /// From the first thing that was recorded to the last.
+    /// The time from the first recorded row to the last.
     pub(crate) fn span(&self) -> Result<Interval, Error> {
         if let Some(window) = self.window {
             return Ok(window);

@@ -1,10 +1,10 @@
-//! Rows that several recorders have of one machine count once, also where their recordings were not merged.
+//! Counts rows once that several recorders of one machine have, also if their recordings were not merged.
 
 use datafusion::prelude::{Expr, col, lit};
 use helenus_recording::Repeated;
 use helenus_recording::schema::Table;
 
-/// The rows of a table that no other of the opened recordings has; None where that is all of them.
+/// The condition for rows that no other opened recording has; None if that is all rows.
 pub(super) fn others(repeated: &[Repeated], table: &Table) -> Option<Expr> {
     let of_it = repeated.iter().filter(|rows| rows.table == table);
     // Not simply `NOT`: a column that an older recording lacks is NULL, and its rows count.

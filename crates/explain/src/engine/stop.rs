@@ -1,4 +1,4 @@
-//! Ends statements that nobody waits for any more, or that take too long.
+//! Cancels statements that take too long or whose client is gone.
 
 use crate::Error;
 use datafusion::error::DataFusionError;
@@ -14,7 +14,7 @@ pub struct Stop {
     stopper: watch::Receiver<()>,
 }
 
-/// Lets statements run for as long as it is kept.
+/// Statements run as long as this value is alive.
 #[derive(Debug)]
 pub struct Stopper {
     _kept: watch::Sender<()>,

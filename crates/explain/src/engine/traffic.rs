@@ -1,8 +1,8 @@
-//! The requests of all clients as one SQL view of one shape: `all_requests`.
+//! The SQL view `all_requests`: the requests of all clients, in one shape.
 //!
-//! Where a load driver recorded its requests, these are judged: they say what its user waited, from the intended start on.
-//! Else those that were seen on the wire are, from their arrival at the node on. Never both: they would be the same
-//! requests twice.
+//! If a load driver recorded its requests, those are judged, from their intended start: that is what its user waited.
+//! Otherwise the requests on the wire are judged, from their arrival at the node. Never both, because they are the same
+//! requests.
 
 use crate::error::Error;
 use crate::{cql, workloads};
@@ -53,7 +53,7 @@ impl Provider {
         }
     }
 
-    /// The time that is judged, and what this provider can't see of it.
+    /// A sentence on the measured time, and on what this provider can't see.
     pub fn meaning(self) -> &'static str {
         match self {
             Provider::Load => "requests of the load driver, from their intended start to the answer",
@@ -99,10 +99,10 @@ fn statement_of_operation(manifests: &[Manifest]) -> String {
     format!("CASE operation {} END", cases.collect::<Vec<_>>().join(" "))
 }
 
-/// A part of a statement, as its text has it.
+/// Extracts a part of a statement's text.
 type Part = fn(&str) -> Option<String>;
 
-/// The functions of the view, which users may call, too.
+/// Registers the SQL functions of the view; users may call them, too.
 pub(super) fn register_functions(context: &SessionContext) {
     let functions: [(&str, Part); 3] = [
         ("statement_kind", |text| cql::kind(text).map(str::to_string)),
@@ -161,7 +161,7 @@ fn each_text(arguments: &[ColumnarValue], function: Part) -> Result<ColumnarValu
     Ok(ColumnarValue::Array(Arc::new(results.finish()) as ArrayRef))
 }
 
-/// Makes the view. Its rows are read where they are asked for.
+/// Registers the view. Its rows are read only by queries.
 pub(super) async fn register(
     context: &SessionContext,
     provider: Provider,

@@ -28,7 +28,7 @@ pub(super) fn cut(
     let frame = context.read_table(provider).map_err(super::message::of)?;
     let cut = match table.name {
         "marks" => marks(frame, window),
-        // They lie over requests that were due later.
+        // Pauses and stalls also affect requests that were due later.
         "pauses" | "stalls" => lasting(frame, table.time, window),
         // The schedule's time decides, which is never after the start.
         "requests" => frame.filter(starts(table.time, window).and(during("intended_start_ns", window))),
@@ -41,7 +41,7 @@ fn during(time: &str, window: Interval) -> Expr {
     col(time).gt_eq(lit(window.start)).and(col(time).lt(lit(window.end)))
 }
 
-/// For files that are sorted by another time: the parts of them before the window are not read.
+/// For files sorted by another time: skips the row groups before the window.
 fn starts(time: &str, window: Interval) -> Expr {
     col(time).gt_eq(lit(window.start))
 }

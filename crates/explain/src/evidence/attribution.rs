@@ -1,4 +1,4 @@
-//! For what each slow request is counted: for one thing, so that shares add up and no two findings claim the same.
+//! Attributes each slow request to exactly one thing, so that shares add up and no two findings claim the same request.
 //!
 //! 1. The wire before statistics. If the wire shows that a request spent most of its time in the node, no stall of the
 //!    driver is counted for the request. If the request spent most of its time on the way to or from the node, nothing
@@ -32,9 +32,9 @@ use crate::percentiles::median;
 use crate::timeline::{Interval, covered_ns, within};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// From this share of the slow requests on it is worth saying that they were due in phases with busy CPUs.
+/// If this share of the slow requests was due in phases with busy CPUs, the findings mention it.
 const BUSY_PHASES_SHARE: f64 = 0.25;
-/// From this share on the way between driver and node explains them.
+/// If this share was between driver and node, that explains them.
 const BETWEEN_SHARE: f64 = 0.25;
 /// A request that was sent this much before the end of a stall of the driver may be of the burst that follows the stall.
 const SENT_AFTER_NS: i64 = 2_000_000;
@@ -42,27 +42,27 @@ const SENT_AFTER_NS: i64 = 2_000_000;
 /// The slow requests that no cause is counted for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Account {
-    /// Due in overloaded phases, which are judged where there is no other.
+    /// Requests due in overloaded phases, which are judged only if there are no other phases.
     pub(crate) overload: Counted,
     /// Due in phases whose CPUs were busy for most of the time.
     pub(crate) busy_phases: Counted,
     /// Due in phases in which all threads of a pool were at work for most of the time.
     pub(crate) full_pool: Counted,
-    /// That pool, of the phase with the most of these requests.
+    /// The full pool of the phase with the most of these requests.
     pub(crate) pool: Option<FullPool>,
-    /// They were on the way between driver and node for most of their time.
+    /// Requests that were between driver and node for most of their time.
     pub(crate) between: Counted,
-    /// They have what slow requests have in common beyond chance.
+    /// Requests with a property that slow requests share beyond chance.
     pub(crate) common: Counted,
     pub(crate) unexplained: Counted,
-    /// Those without a cause that were under way to or from the node for most of their time, as a share of the slow requests:
-    /// they are in `between`, or else in `unexplained`.
+    /// Requests without a cause that were on the way to or from the node for most of their time, as a share of the slow
+    /// requests. They are part of `between`, or else of `unexplained`.
     pub(crate) between_share: f64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Counted {
-    /// Of the slow requests.
+    /// Share of the slow requests.
     pub(crate) share: f64,
     /// Median response.
     pub(crate) median_ns: Option<i64>,
@@ -75,7 +75,7 @@ impl Counted {
     }
 }
 
-/// Conditions that can last throughout a phase, so that there is nothing to compare with.
+/// Conditions that can last throughout a phase, which leaves nothing to compare with.
 #[derive(Clone, Copy)]
 pub(super) struct Throughout<'a> {
     pub(super) busy: &'a [Interval],
@@ -87,7 +87,7 @@ pub(super) struct Throughout<'a> {
 struct Taken {
     responses: Vec<i64>,
     window: Option<Interval>,
-    /// By their places among the stops of the cause.
+    /// Indices into the stops of the cause.
     stops: BTreeSet<usize>,
     by_node: BTreeMap<String, usize>,
 }
@@ -181,7 +181,8 @@ fn accountable_to(cause: &Cause, effects: &[Effect], request: &SlowRequest) -> i
             0
         }
         _ if cause.is_significant() => all(),
-        // Nothing of the node runs beyond its quota, which needs no test; a quota may be used up in every period.
+        // Throttling needs no test: nothing of the node runs beyond its quota. A quota may be used up in every period,
+        // which leaves nothing to compare with.
         _ if cause.kind == CauseKind::Throttling => accountable_ns(effects, request, Nature::Condition),
         _ => 0,
     }
@@ -349,7 +350,7 @@ mod tests {
         let client = significant(ClientStall);
         assert!(!counted(&client, &[meanwhile], Some(Place::Node)) && counted(&client, &[before], Some(Place::Node)));
         assert!(counted(&client, &[meanwhile], None) && counted(&client, &[meanwhile], Some(Place::Between)));
-        // Where it was under way, no test is needed for the driver, and nothing in the node counts.
+        // For requests on the way, the driver counts without a test, and causes in the node don't count.
         assert!(counted(&Cause::new(ClientStall, Vec::new(), None), &[meanwhile], Some(Place::Between)));
         assert!(!counted(&Cause::new(ClientStall, Vec::new(), None), &[meanwhile], None));
         let gc = significant(GcPause);

@@ -21,7 +21,7 @@ pub(crate) const EXCESS_BOUND: f64 = 0.05;
 #[derive(Debug)]
 pub(crate) struct Cause {
     pub(crate) kind: CauseKind,
-    /// When it was there: a merged set.
+    /// When the cause was present: a merged set.
     pub(crate) times: Vec<Interval>,
     /// None when it was not there in the judged time, or when no request was slow.
     pub(crate) association: Option<Association>,
@@ -29,11 +29,11 @@ pub(crate) struct Cause {
     pub(crate) attributed: usize,
     /// `attributed` as a share of the slow requests.
     pub(crate) attributed_share: f64,
-    /// Median response of those, in ns.
+    /// Median response time of the attributed requests, ns.
     pub(crate) attributed_median_ns: Option<i64>,
-    /// From the first of those to the last.
+    /// From the first attributed request to the last.
     pub(crate) attributed_window: Option<Interval>,
-    /// The stops that held those up; empty for a condition.
+    /// The stops that delayed these requests; empty for a condition.
     pub(crate) blamed: Blamed,
 }
 
@@ -41,24 +41,24 @@ pub(crate) struct Cause {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Blamed {
     pub(crate) stops: Vec<Stop>,
-    /// The nodes that stopped, the one that held up most requests first.
+    /// The nodes that stopped; the one that delayed the most requests comes first.
     pub(crate) nodes: Vec<String>,
 }
 
-/// The verdict on a cause. All that findings say of it follows from this, so that they do not contradict each other.
+/// The verdict on a cause. All texts about the cause follow from it, so that findings agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// Slow requests are counted for it.
     Explains,
-    /// The slow requests meet it beyond chance, and something else held each of them up longer.
+    /// Slow requests meet it beyond chance, but something else delayed each of them more.
     Outweighed,
-    /// They meet it beyond chance, and too few of them to count any.
+    /// Slow requests meet it beyond chance, but too few to attribute any.
     Slight,
-    /// It was there too seldom to tell from coincidence.
+    /// It was present too seldom to tell from chance.
     Suspect,
     /// Chance explains all that was met.
     Cleared,
-    /// It was not there.
+    /// It was not present.
     Absent,
 }
 
@@ -127,8 +127,8 @@ impl Cause {
         }
     }
 
-    /// The part of `attributed_share` that chance would give: of the requests that can be counted for a cause it gives as
-    /// many of those that are counted as of the others.
+    /// The part of `attributed_share` that is expected by chance: of the requests that the cause could explain, the
+    /// expected share is the same for attributed and other ones.
     pub(crate) fn attributed_chance_share(&self) -> f64 {
         let by_chance = |association: &Association| {
             if association.share > 0.0 { (association.chance_share / association.share).min(1.0) } else { 0.0 }
@@ -146,12 +146,12 @@ impl Cause {
     pub(crate) fn accounted_share(&self) -> f64 {
         match &self.association {
             Some(association) if self.is_significant() => self.attributed_share * association.credit(),
-            // Where the wire says so, chance has no part in it.
+            // The wire measured it, so none of it is chance.
             _ => self.attributed_share,
         }
     }
 
-    /// Share of the judged time in which it was there.
+    /// Share of the judged time in which the cause was present.
     pub(crate) fn judged_time_share(&self, judged: &Judged) -> f64 {
         let covered: i64 = judged.stretches.iter().map(|stretch| covered_ns(&self.times, stretch.window)).sum();
         if judged.length_ns() > 0 { covered as f64 / judged.length_ns() as f64 } else { 0.0 }
@@ -167,7 +167,7 @@ pub(crate) struct StopTotals {
     /// The node with most of the time.
     pub(crate) node: String,
     pub(crate) nodes: usize,
-    /// Milliseconds by label, such as the collector and its cause.
+    /// Milliseconds by label, such as a collector with the cause of its collections.
     pub(crate) ms_by_label: BTreeMap<String, f64>,
 }
 

@@ -31,7 +31,7 @@ const FEWEST_CLUSTERS: usize = 10;
 const MOST_CLUSTERS: i64 = 500;
 /// Length of an observation, in a recording that is neither very short nor very long.
 const CLUSTER_NS: i64 = 200_000_000;
-/// Values that are named one after another, each of what the ones before do not have.
+/// The most values that are named, each only for requests without the values before.
 const MOST_NAMED: usize = 3;
 
 /// A way to tell requests apart. In the order of preference among values that say the same.
@@ -81,23 +81,23 @@ impl Dimension {
 pub(crate) struct Shared {
     pub(crate) dimension: Dimension,
     pub(crate) value: String,
-    /// Share of the slow requests that have it.
+    /// Share of the slow requests with this value.
     pub(crate) slow_share: f64,
     /// Share of all judged requests that have it, which is the share expected by chance.
     pub(crate) all_share: f64,
     /// Share of the slow requests' time above the median.
     pub(crate) time_share: f64,
     pub(crate) p_value: f64,
-    /// Median response of the slow ones that have it.
+    /// Median response time of the slow requests with this value.
     pub(crate) median_ns: Option<i64>,
-    /// Median size of the answers of the slow ones that have it, to the power of two, and of the requests that lack it.
+    /// Median response size, as a power of two, of slow requests with this value and of requests without it.
     pub(crate) response_bytes: Option<i64>,
     pub(crate) others_response_bytes: Option<i64>,
-    /// The operation that most of its slow requests are, with its share of them; None where that is the value itself.
+    /// The most frequent operation of its slow requests, with its share; None if the value is an operation.
     pub(crate) mostly: Option<(String, f64)>,
     /// A condition that finds its requests in `all_requests`.
     pub(crate) condition: String,
-    /// Of a partition.
+    /// The token, if the value is a partition.
     pub(crate) token: Option<i64>,
     #[serde(skip)]
     key: Key,
@@ -110,7 +110,7 @@ type Key = (Dimension, u64);
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Common {
     pub(crate) shared: Vec<Shared>,
-    /// Values that were tested for it.
+    /// Number of values that were tested.
     pub(crate) tested: usize,
     lookup: Lookup,
 }
@@ -120,7 +120,7 @@ pub(crate) struct Common {
 struct Lookup {
     tables: Vec<String>,
     kinds: Vec<String>,
-    /// By operation; None where its statement is not known.
+    /// The table of each operation; None if its statement is unknown.
     table_of: Vec<Option<u64>>,
     kind_of: Vec<Option<u64>>,
 }
@@ -309,7 +309,7 @@ fn number(names: &mut Vec<String>, name: String) -> u64 {
     place as u64
 }
 
-/// Something for each value.
+/// A map with an entry for each value.
 #[derive(Debug, Default)]
 struct ByKey<T> {
     dense: [Vec<Option<T>>; DIMENSIONS.len()],
@@ -345,7 +345,7 @@ impl<T: Default> ByKey<T> {
     }
 }
 
-/// The judged requests that have nothing of what was found before, counted.
+/// Counts of the judged requests that have none of the values found so far.
 struct Sample {
     all: usize,
     slow: usize,
@@ -409,12 +409,12 @@ impl Sample {
             .zip(p_values)
             .map(|((key, tally), p_value)| (key, tally, p_value))
             .filter(|(_, tally, p_value)| *p_value < P_BOUND && excess(*tally) >= EXCESS_BOUND)
-            // Of values that say the same, the first of the dimensions.
+            // Of values that select the same requests, take the first dimension.
             .max_by(|(a, one, _), (b, other, _)| excess(*one).total_cmp(&excess(*other)).then(b.cmp(a)))?;
         Some((self.describe(judged, common, (key, tally, p_value)), count))
     }
 
-    /// Of each value, against the largest of all that chance gives.
+    /// The p-value of each value, against the maximum over all values under random shuffles.
     fn p_values(&self, judged: &Judged, common: &Common, tested: &[(Key, Tally)], draws: usize, seed: u64) -> Vec<f64> {
         let mut places: ByKey<usize> = ByKey::default();
         for (place, (key, _)) in tested.iter().enumerate() {
@@ -422,7 +422,7 @@ impl Sample {
         }
         let mean = self.slow as f64 / self.all as f64;
         let shares: Vec<f64> = tested.iter().map(|(_, tally)| tally.all as f64 / self.all as f64).collect();
-        // By cluster: the sums of (has it − its share) · (is slow − mean).
+        // By cluster, the sums of (has the value − its share) · (is slow − mean).
         let mut sums = vec![vec![0.0; tested.len()]; self.clusters];
         let mut of_all = vec![0.0; self.clusters];
         for (request, is_slow) in judged.timed().filter(|(request, _)| !common.has(request)) {

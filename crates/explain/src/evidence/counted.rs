@@ -7,7 +7,7 @@ use crate::query::{self, Value, within};
 use crate::timeline::Interval;
 use serde::Serialize;
 
-/// The source of it, by its name in the manifest.
+/// The name of the source in the manifest.
 const COUNTERS: &str = "counters";
 
 /// Below this share of the time, counts are scaled by more than what is noise in them.
@@ -77,7 +77,7 @@ impl CountedGroup {
             .map(|(instructions, cycles)| instructions / cycles)
     }
 
-    /// Of a thousand instructions.
+    /// Cache misses per 1000 instructions.
     pub(crate) fn misses_per_1000(&self) -> Option<f64> {
         let both = self.cache_misses.zip(self.instructions).filter(|(_, instructions)| *instructions > 0.0);
         both.map(|(misses, instructions)| misses / instructions * 1e3)

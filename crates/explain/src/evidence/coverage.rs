@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default)]
 pub(crate) struct Coverage {
     rows: BTreeMap<String, i64>,
-    /// Sources that took part, also if they had nothing to say.
+    /// All sources of the recording, also those without rows.
     sources: BTreeSet<String>,
     pub(crate) captured: i64,
     pub(crate) lost: Vec<Lost>,
@@ -84,7 +84,7 @@ impl Coverage {
         let (node, lost, reason) = (rows.texts("node")?, rows.integers("lost")?, rows.texts("lost_reason")?);
         let captured = rows.integers("captured")?;
         let sources = rows.texts("source")?;
-        // Its recorder's rows are those of the others once more.
+        // The recorder's rows are those of the other sources, counted again.
         let of_others = sources.iter().zip(&captured).filter(|(source, _)| *source != RECORDER);
         coverage.captured = of_others.map(|(_, captured)| captured).sum();
         // The manifest of a closed recording names by table what its recorder reported as a source before.
@@ -177,7 +177,7 @@ mod tests {
         assert!(is_serious("requests", 5, 1700));
         // Stacks are a sample.
         assert!(!is_serious("stacks", 36, 1400) && is_serious("stacks", 200, 1400));
-        // Another source that captured a million rows does not make up for it.
+        // A million rows of another source do not make up for it.
         assert!(is_serious("pauses", 5, 0));
     }
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const WINDOW_NS: i64 = 1_000_000_000;
 /// A level with fewer windows says nothing.
 const FEWEST_WINDOWS: usize = 5;
-/// The throughput of the most crowded level, of the best one's, from which there is something to be won.
+/// If the most crowded level has less than this share of the best level's throughput, a lower limit would help.
 const LOSS_SHARE: f64 = 0.8;
 /// How many standard errors the difference must have: windows that follow each other are alike, so that theirs are too small.
 const STANDARD_ERRORS: f64 = 4.0;

@@ -8,7 +8,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Event {
     pub(crate) time_ns: i64,
-    /// Such as "compaction of shop.orders began".
+    /// A text such as "compaction of shop.orders began".
     pub(crate) what: String,
 }
 
@@ -18,7 +18,7 @@ impl Event {
         let rows = engine.sql(&query::EVENTS.fill(&[]))?;
         let logged = rows.integers("time_ns")?.into_iter().zip(rows.texts("what")?);
         let mut events: Vec<Event> = logged.map(|(time_ns, what)| Event { time_ns, what }).collect();
-        // The log names the table, and so comes before what the threads tell.
+        // The log names the table, so it is preferred to what the threads show.
         if events.iter().all(|event| !event.what.contains("compaction") && !event.what.contains("flush")) {
             let began = machine.background().into_iter().map(|window| window.start);
             events.extend(began.map(|time_ns| Event { time_ns, what: "compactions or flushes began".into() }));

@@ -14,15 +14,15 @@ pub(crate) struct Governed {
     /// The law that decided last.
     pub(crate) law: String,
     pub(crate) windows: usize,
-    /// Share of the windows in which it was open.
+    /// Share of the windows in which the valve was open.
     pub(crate) open_share: f64,
     /// At the median of the last third; None where it was open.
     pub(crate) limit: Option<i64>,
-    /// Means of the last third.
+    /// Means over the last third of the windows.
     pub(crate) in_flight: f64,
     pub(crate) waiting: f64,
     pub(crate) throughput_per_s: f64,
-    /// Of all windows.
+    /// Sum over all windows.
     pub(crate) refused: i64,
     pub(crate) let_through: i64,
     /// Why the limit was what it was at the end.
@@ -40,7 +40,7 @@ pub(crate) struct Metered {
     /// Own time: without metered callees.
     pub(crate) own_ns: i64,
     pub(crate) max_ns: i64,
-    /// Why it was switched off; None where it was not.
+    /// Why the probe was switched off; None if it was not.
     pub(crate) off_reason: Option<String>,
     #[serde(skip)]
     pub(crate) span: Interval,

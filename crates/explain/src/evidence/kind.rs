@@ -24,7 +24,7 @@ pub(crate) enum CauseKind {
 }
 
 impl CauseKind {
-    /// The finding that reports it.
+    /// The name of the finding that reports this cause.
     pub(crate) fn name(self) -> &'static str {
         match self {
             CauseKind::ClientStall => "client-stall",
@@ -41,7 +41,7 @@ impl CauseKind {
         }
     }
 
-    /// As the subject of a sentence.
+    /// The cause in the plural, as the subject of a sentence.
     pub(crate) fn plural(self) -> &'static str {
         match self {
             CauseKind::ClientStall => "Stalls of the driver",

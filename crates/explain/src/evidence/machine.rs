@@ -23,11 +23,11 @@ const GAP: i64 = 5;
 pub(crate) struct Machine {
     cpus: Vec<CpuInterval>,
     processes: Vec<ProcessInterval>,
-    /// When the threads of each node were looked at, and under the empty name those of the load driver. A thread that does
-    /// not run has no row: of a node that was stopped this alone says that it used nothing.
+    /// When the threads of each node were recorded; the load driver's are under the empty name. Threads that do not run
+    /// have no rows, so only this tells that a stopped node used no CPU.
     watched: BTreeMap<String, Vec<Interval>>,
     background: Vec<(Interval, i64)>,
-    /// When threads of a node or of the load driver waited for a CPU, and when that was looked at: merged sets.
+    /// When threads of a node or of the load driver waited for a CPU, and when that was recorded: merged sets.
     held_up: Vec<Interval>,
     run_queues_seen: Vec<Interval>,
 }
@@ -60,7 +60,8 @@ pub struct Usage {
     pub steal_share: Option<f64>,
     /// CPUs busy in all.
     pub busy_cpus: Option<f64>,
-    /// Of the nodes whose threads were looked at in the window; None when none were, as with those below.
+    /// CPUs used by the nodes whose threads were recorded in the window; None if none were. The same holds for the
+    /// fields below.
     pub server_cpus: Option<f64>,
     /// None when the load driver's threads were not looked at.
     pub load_cpus: Option<f64>,
@@ -122,7 +123,7 @@ impl Machine {
         self.usage_of(windows, |_| true)
     }
 
-    /// As [`Machine::usage`], with the CPU time of those nodes alone.
+    /// Like [`Machine::usage`], with the CPU time of the selected nodes alone.
     pub(crate) fn usage_of(&self, windows: &[Interval], is_of_interest: impl Fn(&str) -> bool) -> Usage {
         let windows = merge(windows.to_vec());
         let part = |interval: Interval| covered_ns(&windows, interval) as f64 / interval.length().max(1) as f64;
@@ -159,7 +160,7 @@ impl Machine {
                 }
             }
         }
-        // A recorder of one process may have ended before that of another.
+        // The recorder of one process may have ended before that of another.
         let watched = |wanted: &dyn Fn(&str) -> bool| {
             let of_wanted = self.watched.iter().filter(|(node, _)| wanted(node));
             Some(seconds(of_wanted.flat_map(|(_, windows)| windows.iter().copied()).collect())).filter(|ns| *ns > 0.0)
@@ -227,7 +228,7 @@ impl Machine {
     }
 }
 
-/// By node: when its threads were looked at, as the source reports and as the rows show.
+/// When the threads of each node were recorded, by the reports of the source and by its rows.
 fn watched(engine: &Engine, processes: &[ProcessInterval]) -> Result<BTreeMap<String, Vec<Interval>>, Error> {
     let rows = engine.sql(&query::THREADS_WATCHED.fill(&[]))?;
     let (time, interval) = (rows.integers("time_ns")?, rows.integers("interval_ns")?);

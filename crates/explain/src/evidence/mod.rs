@@ -90,7 +90,7 @@ pub(crate) struct Evidence {
     /// When rate and latency changed, the largest change first.
     pub(crate) changes: Vec<Change>,
     pub(crate) events: Vec<Event>,
-    /// Of the time that is compared with.
+    /// Percentiles of the time to compare with.
     pub(crate) baseline: Option<Percentiles>,
     /// Everything that was recorded of the load.
     pub(crate) span: Interval,
@@ -269,7 +269,7 @@ fn judge(requests: &Rc<Requests>, windows: &[Interval], bounded_by: &[Interval],
     Judged::new(requests, windows, threshold_ns, median_ns)
 }
 
-/// Where the slow requests were for most of what they took longer than the median, as far as they were seen on the wire.
+/// Sets for each slow request the place where most of its excess over the median was spent, if the wire shows it.
 fn tell_places(engine: &Engine, judged: &mut Judged, hull: Interval) -> Result<(), Error> {
     let seen = origin::times_of_slow(engine, judged, hull)?;
     judged.tell_places(|due, answered, excess_ns| {

@@ -1,5 +1,5 @@
-//! Where the time of requests went, as both ends of the wire saw them: before the driver sent them, in the node, or
-//! between the two.
+//! Where the time of requests went, measured at both ends of the wire: before the driver sent them, in the node, or
+//! between both.
 
 use crate::Error;
 use crate::association::Judged;
@@ -44,7 +44,7 @@ pub(crate) struct Split {
     pub(crate) requests: i64,
     /// Requests that were seen on the wire; all further fields are about these.
     pub(crate) on_the_wire: i64,
-    /// From when they were due until the driver sent them.
+    /// From due until sent by the driver.
     pub(crate) before: Part,
     /// From the node's network to the node's network.
     pub(crate) in_node: Part,
@@ -57,7 +57,7 @@ pub(crate) struct Split {
 pub(crate) struct Part {
     pub(crate) median_ms: f64,
     pub(crate) mean_ms: f64,
-    /// Share of the time of all of them together, as the mean is; the median of a part says nothing about it.
+    /// The share of this part in the sum of all requests' time. Means add up to the total; medians do not.
     pub(crate) share: f64,
 }
 

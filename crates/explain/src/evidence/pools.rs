@@ -28,7 +28,7 @@ pub struct FullPool {
     pub node: String,
     pub pool: String,
     pub max_size: i64,
-    /// Share of the samples in which it was full.
+    /// Share of the samples in which the pool was full.
     pub share: f64,
     pub mean_pending: f64,
     pub most_pending: i64,

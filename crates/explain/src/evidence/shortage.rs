@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 /// Share of an interval from which on tasks that wait for a disk, or for memory, are a condition of the machine.
 const WAITING_SHARE: f64 = 0.5;
-/// The same for CPUs, where other processes take some of them.
+/// The share of busy CPUs from which on CPUs are short if other processes use some of them.
 const CONTENDED_SHARE: f64 = 0.25;
-/// From this mean time of its requests on a disk that is busy for half of an interval is slow.
+/// A disk that is busy for half of an interval is slow from this mean time of its requests on.
 const SLOW_DISK_NS: i64 = 10_000_000;
 const BUSY_DISK_SHARE: f64 = 0.5;
 /// Page faults that read from a disk, in a tenth of a second.
@@ -29,7 +29,7 @@ struct Wait {
 
 #[derive(Debug, Default)]
 pub(crate) struct Shortage {
-    /// Of the thread that waited longest for a CPU: by node, which is empty for the load driver, and kind of thread.
+    /// Waits for a CPU of the thread that waited longest, by node (empty for the load driver) and kind of thread.
     run_queues: BTreeMap<(String, &'static str), Vec<Wait>>,
     /// By node.
     throttled: BTreeMap<String, Vec<Wait>>,
@@ -58,7 +58,7 @@ struct Process {
     cpu_ns: i64,
 }
 
-/// Processes of one name that are neither node nor load driver nor recorder.
+/// Processes of one name, other than node, load driver and recorder.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Other {
     pub(crate) process: String,

@@ -29,11 +29,11 @@ pub(crate) struct Stops {
     pub(crate) gc: Vec<Stop>,
     /// Safepoints that were not for a collection.
     pub(crate) safepoints: Vec<Stop>,
-    /// Stalls of the nodes that are neither.
+    /// Other stalls of the nodes.
     pub(crate) server: Vec<Stop>,
     /// Stalls of the load driver.
     pub(crate) client: Vec<Stop>,
-    /// Stalls of the driver in which it fell behind its own schedule.
+    /// Stalls of the driver that delayed its schedule.
     pub(crate) schedule: Vec<Stop>,
     /// Stops of all the above kinds that were waits for a CPU; the label is the kind that they would have had otherwise.
     pub(crate) waits: Vec<Stop>,
@@ -77,7 +77,7 @@ impl Stops {
         let stalls = Stalls::load(engine)?;
         let mut stops = Stops { schedule: stalls.schedule, recorder: stalls.recorder, ..Stops::default() };
         stops.take_pauses(engine)?;
-        // The node was held in the middle of its own pause, which then says how long it was held.
+        // If the node was stopped during its own pause, the pause includes that time.
         let (mut held, mut server) = (stalls.held_server, Vec::new());
         for pauses in [&mut stops.gc, &mut stops.safepoints] {
             server.extend(pauses.extract_if(.., |pause| is_held(pause, &held)));
@@ -182,7 +182,7 @@ impl Stops {
     }
 }
 
-/// The rows of the table `stalls`, by whose they are.
+/// The rows of the table `stalls`, by side.
 #[derive(Default)]
 struct Stalls {
     client: Vec<Stop>,
@@ -232,7 +232,7 @@ fn is_held(pause: &Stop, held: &[Stop]) -> bool {
 fn beside(stall: Stop, pauses: &[Interval]) -> Option<Stop> {
     let left = subtract(&[stall.window], pauses);
     let (first, last) = (left.first()?, left.last()?);
-    // One stop, even if a pause lies in its middle.
+    // Join both into one stop, also if a pause lies between them.
     let window = Interval { start: first.start, end: last.end };
     (total_ns(&left) * 2 >= stall.window.length()).then_some(Stop { window, ..stall })
 }
@@ -258,10 +258,10 @@ fn joined(stalls: Vec<Stop>, held: Vec<Stop>) -> Vec<Stop> {
     stops
 }
 
-/// A stop, as far as it is known.
+/// A stop, with the observations of it.
 struct Seen {
     stop: Stop,
-    /// As the process itself saw it.
+    /// The stop as the process itself observed it.
     itself: Option<Interval>,
     is_held: bool,
 }
@@ -283,7 +283,7 @@ impl Seen {
     }
 }
 
-/// A collection that did some of its work beside the application has its pauses as parts; another is one pause.
+/// A mostly concurrent collection is split into its pauses; any other collection is one pause.
 fn pauses_of(rows: Vec<PauseRow>) -> Vec<Stop> {
     let in_parts: HashSet<(String, i64)> =
         rows.iter().filter(|row| row.is_part).filter_map(|row| Some((row.stop.node.clone(), row.gc_id?))).collect();

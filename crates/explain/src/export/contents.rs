@@ -10,7 +10,7 @@ pub(super) const MOST_ADDED_UP: usize = 20_000_000;
 /// Selects the contents of the file.
 #[derive(Debug, Clone)]
 pub struct ExportOptions {
-    /// Event, group and window; `reversed` says nothing here.
+    /// Event, group and window of samples; `reversed` is ignored.
     pub selection: FlameOptions,
     /// Only what was sampled while requests were slow.
     pub only_slow: bool,
@@ -28,7 +28,7 @@ pub struct Exported {
     pub notes: Vec<String>,
 }
 
-/// That there are no such samples, and which there are.
+/// The error that there are no such samples, with the events that exist.
 pub(super) fn nothing(engine: &Engine, options: &ExportOptions) -> Result<Error, Error> {
     let selection = &options.selection;
     let events = Flame::events(engine)?;
@@ -55,7 +55,7 @@ pub(super) fn unit(event: &str) -> &'static str {
     }
 }
 
-/// The writer's error where it is one.
+/// Turns a JSON error into the writer's I/O error if it is one.
 pub(super) fn json_error(error: serde_json::Error) -> Error {
     if error.is_io() { Error::Write(error.into()) } else { Error::Json(error) }
 }

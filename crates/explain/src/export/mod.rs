@@ -15,7 +15,7 @@ use crate::{Engine, Error, Explanation, Flame};
 use contents::nothing;
 use std::io::Write;
 
-/// The format of another tool.
+/// A format of another tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportFormat {
     /// A stack a line with its weight: flamegraph.pl and most others.
@@ -65,7 +65,7 @@ fn folded(
         return Err(nothing(engine, options)?);
     }
     flame.folded().try_for_each(|line| writeln!(out, "{line}")).map_err(Error::Write)?;
-    // Of slow requests those beside them were counted, too.
+    // For slow requests the weights are compared with the other requests, so there is no count of samples.
     let samples = if explanation.is_some() { 0 } else { flame.samples };
     Ok(Exported { samples, ..Exported::default() })
 }

@@ -103,7 +103,7 @@ impl Moments {
         self.phases.len() + self.pauses.len() + self.stalls.len() + self.requests.len()
     }
 
-    /// When the first of them began.
+    /// When the first of these began.
     pub(super) fn first_ns(&self) -> Option<i64> {
         let phases = self.phases.iter().map(|phase| phase.start_ns);
         let pauses = self.pauses.iter().map(|pause| pause.start_ns);

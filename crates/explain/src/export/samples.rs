@@ -23,7 +23,7 @@ pub(super) struct Sample {
 /// A thread, or a thread group where the recording does not separate threads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Track {
-    /// The thread, by its own name or by its group's.
+    /// The thread, by its name or its group's.
     pub(super) thread: Thread,
     pub(super) group: String,
     pub(super) is_thread: bool,
@@ -54,7 +54,7 @@ impl Stack {
 }
 
 impl Samples {
-    /// Fails where there are none, and where there are more than `most`.
+    /// Fails if there are no samples, or more than `most`.
     pub(super) fn load(
         engine: &Engine,
         options: &ExportOptions,

@@ -1,4 +1,4 @@
-//! Since when is it so, and what happened then?
+//! Since when are requests slow, and which events happened then?
 
 use super::finding::{Check, Finding};
 use crate::anatomy::{Change, Figure};
@@ -11,7 +11,7 @@ use serde_json::json;
 const BEFORE_NS: i64 = 5_000_000_000;
 const AFTER_NS: i64 = 1_000_000_000;
 const MOST_SHOWN: usize = 3;
-/// It explains nothing by itself: it ranks below whatever does.
+/// Ranks below all findings that name a cause, because a change alone explains nothing.
 const BELOW_CAUSES: f64 = -0.5;
 
 pub(super) struct Changed;

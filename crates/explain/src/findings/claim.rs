@@ -1,4 +1,4 @@
-//! The claims of findings about slow requests, as data, so that a test can find two that exclude each other.
+//! Claims of findings about slow requests as data, so that tests can find claims that exclude each other.
 
 /// A statement of a finding about the slow requests, in a form in which statements can be compared with each other. A cause
 /// has the name of its finding.
@@ -6,9 +6,9 @@
 pub enum Claim {
     /// Nothing is wrong.
     Healthy,
-    /// This share of the slow requests is counted for a cause and for nothing else.
+    /// This share of the slow requests is attributed to this cause and no other.
     Explains { cause: &'static str, share: f64 },
-    /// Nothing explains this share of them.
+    /// This share of the slow requests has no known cause.
     Unexplained { share: f64 },
     /// A cause is a suspect, or needs a closer examination.
     Suspects { cause: &'static str },

@@ -1,4 +1,4 @@
-//! Findings that exclude each other, found by their claims: the tests ask for them in every world that they make.
+//! Detects findings that exclude each other, by their claims. Tests check this in all their worlds.
 
 use super::claim::Claim;
 use super::finding::Finding;
@@ -7,7 +7,7 @@ use crate::severity::Severity;
 /// Shares are quotients of counts.
 const ROUNDING: f64 = 1e-9;
 
-/// Pairs of findings that exclude each other, as sentences. Any pair is a mistake of ours.
+/// Pairs of findings that exclude each other, as sentences. Any pair is a bug in Helenus.
 pub fn contradictions(findings: &[Finding]) -> Vec<String> {
     let mut found = Vec::new();
     let claims: Vec<(&Finding, Claim)> =

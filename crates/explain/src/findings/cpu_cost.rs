@@ -8,7 +8,7 @@ use serde_json::json;
 
 /// Thread groups that are named.
 const NAMED: usize = 4;
-/// It makes nothing slow by itself: it ranks below whatever does.
+/// Ranks below all findings that name a cause, because it delays no request itself.
 const BELOW_CAUSES: f64 = -1.0;
 
 pub(super) struct CpuCost;

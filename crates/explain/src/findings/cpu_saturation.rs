@@ -11,7 +11,7 @@ use crate::{query, text};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// The finding where other processes took the CPUs: it names them.
+/// The name of the finding if other processes used the CPUs.
 const OTHERS: &str = "other-processes";
 /// Processes that a detail names.
 const NAMED: usize = 3;
@@ -86,7 +86,7 @@ impl Check for CpuSaturation {
     }
 }
 
-/// When the CPUs were short, within the judged time; all of the judged time where they were so throughout.
+/// When CPUs were short, within the judged time; all of it if they were short throughout.
 fn windows(evidence: &Evidence, causes: &[&Cause], is_tested: bool) -> Vec<Interval> {
     let stretches = evidence.judged.stretches.iter().map(|stretch| stretch.window);
     if !is_tested {

@@ -1,4 +1,4 @@
-//! Which requests failed?
+//! Did requests fail, and how?
 
 use super::finding::{Check, Finding};
 use crate::evidence::{Evidence, times};
@@ -117,7 +117,7 @@ fn mostly(evidence: &Evidence, failed: &[&Request]) -> String {
     }
 }
 
-/// By the kind of error that most of them have.
+/// The advice for the most frequent kind of error.
 fn next(outcome: &str) -> &'static str {
     match outcome {
         "read_timeout" | "write_timeout" | "timeout" => {

@@ -1,4 +1,4 @@
-//! A finding, and what finds one.
+//! A finding, and the trait of checks that make findings.
 
 use super::claim::Claim;
 use super::materiality::{severity_of, weight};
@@ -10,7 +10,7 @@ use crate::timeline::Interval;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Something found, with its evidence, its window and the query behind it.
+/// A finding with its evidence, window and query.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     /// 1 is the most important.
@@ -22,7 +22,7 @@ pub struct Finding {
     pub title: String,
     /// The evidence.
     pub detail: String,
-    /// The one command or setting to try; empty where there is nothing to do.
+    /// The one command or setting to try; empty if there is nothing to do.
     pub next: String,
     /// Empty when it is about no node.
     pub node: String,
@@ -30,7 +30,7 @@ pub struct Finding {
     pub window_end_ns: i64,
     /// Share of the slow requests that are counted for it, and for nothing else.
     pub share: Option<f64>,
-    /// The part of `share` that chance alone would give; None where nothing is counted for it.
+    /// The part of `share` that is expected by chance; None if no share is counted.
     pub chance_share: Option<f64>,
     /// How often chance gives at least as much of the slow requests' extra time (for `in-common`: as large a share).
     pub p_value: Option<f64>,

@@ -68,7 +68,8 @@ fn in_all(totals: &StopTotals) -> String {
     )
 }
 
-/// Of the nodes whose pauses held up the requests, all of their pauses: how much time they take is a question of the heap.
+/// Counts all pauses of the nodes whose pauses delayed requests, because the time in pauses shows whether the heap is
+/// too small.
 fn yes(cause: &Cause, evidence: &Evidence) -> (String, String, String) {
     let of_blamed = |stop: &&Stop| cause.blamed.nodes.contains(&stop.node);
     let totals = StopTotals::of(evidence.stops.gc.iter().filter(of_blamed), &evidence.judged);

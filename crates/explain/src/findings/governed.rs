@@ -54,7 +54,7 @@ impl Valves {
 
 pub(super) struct Probes;
 
-/// As many probes are named.
+/// The most probes to name.
 const NAMED: usize = 4;
 
 impl Check for Probes {

@@ -50,7 +50,7 @@ impl Check for Healthy {
     }
 }
 
-/// Where no request was seen, nothing is known to be well.
+/// The finding if no requests were recorded: nothing can be called healthy.
 pub(super) fn nothing_to_judge(evidence: &Evidence) -> Finding {
     let title = match evidence.requests.rows.len() {
         0 => "No requests were recorded".to_string(),
@@ -68,7 +68,7 @@ pub(super) fn nothing_to_judge(evidence: &Evidence) -> Finding {
     finding
 }
 
-/// The slowest requests that nothing explains, which is nothing wrong where they are fast enough.
+/// A sentence on the slowest requests without a known cause, which is fine if they are fast enough.
 fn rest(evidence: &Evidence) -> String {
     let rest = &evidence.account.unexplained;
     match rest.median_ns {

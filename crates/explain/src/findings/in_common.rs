@@ -12,7 +12,7 @@ pub(super) const NAME: &str = "in-common";
 
 /// Below this share of the slow requests it is no more than a warning.
 const CRITICAL_SHARE: f64 = 0.25;
-/// Answers that are this many times as large as those of the other requests are worth saying.
+/// Responses are mentioned if they are this many times larger than those of other requests.
 const LARGER: i64 = 8;
 const LONGEST_VALUE: usize = 120;
 
@@ -108,7 +108,7 @@ fn statement<'a>(shared: &'a Shared, evidence: &'a Evidence) -> Option<&'a str> 
     Some(evidence.statement(operation).unwrap_or(operation))
 }
 
-/// The statement of an operation of our load driver, which has a name of its own.
+/// The statement behind an operation of the load driver.
 fn sent(shared: &Shared, evidence: &Evidence) -> String {
     match statement(shared, evidence).map(short) {
         Some(statement) if statement != short(&shared.value) && shared.mostly.is_none() => {

@@ -84,7 +84,7 @@ fn beside(sides: &Sides) -> String {
     )
 }
 
-/// Where to search for time that passed outside of the node.
+/// Where to search for time outside of the node.
 #[derive(Clone, Copy, PartialEq)]
 enum Advice {
     /// The driver stood still, or may have.

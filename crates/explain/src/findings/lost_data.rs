@@ -7,7 +7,7 @@ use crate::timeline::{covered_ns, total_ns};
 use crate::{query, text};
 use serde_json::json;
 
-/// From this share of the judged time on, what is left may mislead.
+/// Losing data in this share of the judged time and more may mislead: a warning.
 const GAP_WARNING: f64 = 0.1;
 
 /// Missing data makes nothing slow: the finding ranks below every cause, the knee included.

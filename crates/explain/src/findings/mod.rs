@@ -79,7 +79,7 @@ const CHECKS: &[&dyn Check] = &[
     &lost_data::LostData,
 ];
 
-/// A finding that is counted for this share of the slow requests says what made them slow.
+/// A finding with this share of the slow requests explains them.
 const MOST_SHARE: f64 = 0.5;
 
 /// Everything found, most important first.
@@ -92,7 +92,8 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
     if evidence.judged.requests() == 0 {
         findings.push(healthy::nothing_to_judge(evidence));
     } else if findings.iter().all(|finding| finding.severity == Severity::Information) {
-        // Some requests are always the slowest; the finding that all is well covers those that nothing explains.
+        // Drop this finding if all is well: some requests are always the slowest, and the finding `healthy` mentions
+        // them.
         findings.retain(|finding| finding.finding != unexplained::NAME);
         findings.iter_mut().for_each(|finding| tell_minor(finding, true));
         findings.extend(healthy::Healthy.check(evidence));
@@ -109,7 +110,7 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
     Ok(findings)
 }
 
-/// A cause that matters little says so in its title; where all is well a suspect matters little as well.
+/// Marks a minor cause in its title. If all is well, suspects are minor, too.
 fn tell_minor(finding: &mut Finding, is_healthy: bool) {
     let is_minor = finding.claims.iter().any(|claim| match claim {
         Claim::Explains { share, .. } => *share > 0.0,

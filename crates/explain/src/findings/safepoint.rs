@@ -1,4 +1,4 @@
-//! Was it a stop of the JVM for something other than garbage collection?
+//! Did the JVM stop for something other than garbage collection?
 
 use super::finding::{Check, Finding};
 use super::wording::{most_of, of_nodes, share};

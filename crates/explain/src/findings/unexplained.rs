@@ -1,4 +1,4 @@
-//! What does nothing that was recorded explain?
+//! Which slow requests have no recorded cause?
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};
@@ -10,7 +10,7 @@ use crate::{query, text};
 use serde_json::json;
 
 pub(super) const NAME: &str = "unexplained";
-/// Below this share there is nothing to say: some requests always fall through.
+/// Smaller shares are not reported: some requests always have no cause.
 pub(super) const WORTH_SAYING: f64 = 0.1;
 /// Below half of the slow requests the rest is a rest.
 const WARNING_SHARE: f64 = 0.5;

@@ -4,7 +4,7 @@ use crate::association::Association;
 use crate::evidence::{Blamed, Cause, CauseKind, EXCESS_BOUND};
 use crate::text;
 
-/// "83 % of the slow requests": those that are counted for it.
+/// "83 % of the slow requests": the requests attributed to the cause.
 pub(super) fn share(cause: &Cause) -> String {
     format!("{} of the slow requests", text::percent(cause.attributed_share))
 }
@@ -37,7 +37,7 @@ pub(super) fn against_chance(cause: &Cause) -> String {
     }
 }
 
-/// " of 127.0.0.1", or " of 3 nodes": whose stops held up the requests that are counted for it.
+/// " of 127.0.0.1", or " of 3 nodes": the nodes whose stops delayed the attributed requests.
 pub(super) fn of_nodes(blamed: &Blamed) -> String {
     match blamed.nodes.as_slice() {
         [] => String::new(),

@@ -20,13 +20,13 @@ pub(super) struct Gathered {
     pub times: Vec<TimedSample>,
     /// The numbers of the stacks that were seen; the positions among their frames are those in here.
     pub numbers: Vec<i64>,
-    /// Groups, or threads where each has a row of its own.
+    /// Groups, or threads if each has a row of its own.
     pub groups: Vec<Thread>,
     place_of_group: HashMap<String, usize>,
-    /// The key of the last one that was looked up.
+    /// The key that was looked up last.
     key: String,
     place_of_number: HashMap<i64, usize>,
-    /// By the place of the group and the stack's number.
+    /// Index by group index and stack number.
     place_of_stack: HashMap<(usize, i64), usize>,
 }
 
@@ -94,7 +94,7 @@ impl Gathered {
             }
             if let Some(first_ns) = first_ns {
                 let at_ms = time_ns.saturating_sub(first_ns) / 1_000_000;
-                // Of more than 49 days, the rest is at the end of them.
+                // After 49 days all times are clamped to the end.
                 let at_ms = u32::try_from(at_ms.max(0)).unwrap_or(u32::MAX);
                 self.times.push(TimedSample { stack: stack as u32, at_ms, weight });
             }

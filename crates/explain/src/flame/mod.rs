@@ -87,7 +87,7 @@ impl Flame {
         })
     }
 
-    /// When the first sample of any kind was taken.
+    /// The time of the first sample of any kind; None without samples.
     pub fn first_sample_ns(engine: &Engine) -> Result<Option<i64>, Error> {
         Ok(gather::sampled(engine)?.map(|sampled| sampled.start))
     }
@@ -106,7 +106,7 @@ impl Flame {
     }
 }
 
-/// Without what separates frames and lines, as names of frames are.
+/// Removes the characters that separate frames and lines.
 fn without_separators(name: &str) -> String {
     name.replace([';', '\n', '\r'], ":")
 }

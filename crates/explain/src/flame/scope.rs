@@ -1,5 +1,5 @@
-//! When the samples of a flame graph were taken, small enough for a page: of each stack the times of its samples, as
-//! differences in numbers of variable length.
+//! The times of a flame graph's samples, compact enough for a page: for each stack the differences of its times, in
+//! variable-length numbers.
 
 use super::stacks::{Flame, TimedSample};
 use base64::Engine as _;
@@ -59,7 +59,7 @@ impl FlameScope {
         }
     }
 
-    /// Of samples in the order of their nodes and times; None where that takes more bytes.
+    /// Encodes samples in the order of nodes and times; None if that takes too many bytes.
     fn with_step(
         samples: &[TimedSample],
         (first_ms, last_ms): (u32, u32),
@@ -165,7 +165,7 @@ mod tests {
         flame
     }
 
-    /// As a page reads it: node, step, weight, samples.
+    /// Decodes as the page does: node, step, weight, samples.
     fn read(scope: &FlameScope) -> Vec<(usize, i64, i64, i64)> {
         let bytes = BASE64_STANDARD.decode(&scope.times).unwrap();
         let mut bytes = bytes.into_iter().peekable();

@@ -8,7 +8,7 @@ use crate::{Engine, Error, Explanation};
 #[derive(Debug, Clone)]
 pub(crate) struct SlowTimes {
     slow: Vec<Interval>,
-    /// From the beginning of the judged time to its end; None where nothing was judged.
+    /// From the start of the judged time to its end; None if nothing was judged.
     pub(crate) judged: Option<(i64, i64)>,
 }
 

@@ -10,7 +10,7 @@ pub struct FlameOptions {
     pub event: String,
     /// Thread by thread, and not by group.
     pub by_thread: bool,
-    /// This group alone.
+    /// Only this thread group.
     pub group: Option<String>,
     /// On the clock of the recording.
     pub start_ns: i64,
@@ -49,10 +49,10 @@ pub struct Flame {
     pub counted_ns: Option<i64>,
     /// Each stack of each group, once.
     pub(super) stacks: Vec<FlameStack>,
-    /// Frames of the stacks; stacks of several groups share them.
+    /// Frames of the stacks; groups share them.
     pub(super) frames: Vec<Frames>,
     pub(super) reversed: bool,
-    /// When each sample was taken, where that is kept.
+    /// The time of each sample, if times are kept.
     pub(super) times: Vec<TimedSample>,
 }
 
@@ -68,14 +68,14 @@ pub(super) struct FlameStack {
     pub(super) other: i64,
 }
 
-/// From the outermost: their names, with `;` between them, and the letter of the kind of each.
+/// The names of the frames from the outermost, joined by `;`, and a letter for the kind of each.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Frames {
     pub(super) names: String,
     pub(super) kinds: String,
 }
 
-/// A sample of those that are kept with their times.
+/// A sample whose time is kept.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TimedSample {
     /// Position among the stacks.
@@ -88,7 +88,7 @@ pub(super) struct TimedSample {
 impl Flame {
     /// Compares with another one, stack by stack.
     pub fn compare(self, title: &str, other: Flame, against: &str) -> Flame {
-        // Ids of threads say nothing in another recording.
+        // Thread ids differ between recordings: compare by name.
         let (mut flame, other) = (self.by_name(), other.by_name());
         let known: HashMap<Frames, usize> = flame.frames.iter().cloned().zip(0..).collect();
         let here: Vec<usize> = other
@@ -118,7 +118,7 @@ impl Flame {
         flame
     }
 
-    /// Threads of one name put together.
+    /// Merges threads of one name.
     fn by_name(mut self) -> Flame {
         let mut places: HashMap<(Arc<str>, usize), usize> = HashMap::new();
         let mut stacks: Vec<FlameStack> = Vec::new();
@@ -137,7 +137,7 @@ impl Flame {
         self
     }
 
-    /// Without what it is compared with.
+    /// Drops the compared samples.
     pub fn alone(mut self) -> Flame {
         self.against.clear();
         self.times.clear();

@@ -40,7 +40,7 @@ fn draw(flame: &Flame, tree: &FlameTree) -> String {
         escape(&flame.event),
         if flame.against.is_empty() { String::new() } else { format!(", against {}", escape(&flame.against)) },
     );
-    // Where the next node of each depth begins.
+    // The left edge of the next node at each depth.
     let mut starts = vec![MARGIN];
     for node in &tree.nodes {
         starts.truncate(node.depth + 1);
@@ -79,7 +79,7 @@ fn draw(flame: &Flame, tree: &FlameTree) -> String {
     out
 }
 
-/// The end of a name says more than its beginning.
+/// Cut names at the start: their end is more specific.
 fn fit(name: &str, room: usize) -> String {
     let length = name.chars().count();
     if length <= room {

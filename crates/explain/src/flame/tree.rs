@@ -5,7 +5,7 @@ use super::stacks::Flame;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
-/// A frame, its weight and that of what it called.
+/// A frame, its own weight, and its weight with callees.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlameNode {
     /// 0 for all, 1 for thread groups, from 2 on frames.
@@ -34,7 +34,7 @@ pub struct FlameTree {
     #[serde(serialize_with = "as_columns")]
     #[cfg_attr(test, ts(as = "Columns"))]
     pub nodes: Vec<FlameNode>,
-    /// When the samples were taken; not of a comparison.
+    /// Times of the samples; None for a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub scope: Option<FlameScope>,
@@ -51,7 +51,7 @@ struct Columns {
     /// A letter for each node: that of the column `kinds` of the table stacks; g for a thread group, a for all.
     kind: String,
     weight: Vec<i64>,
-    /// Empty where there is no comparison.
+    /// Weights of the compared side; empty without one.
     other: Vec<i64>,
 }
 
@@ -112,7 +112,7 @@ impl FlameTree {
             scope: None,
         };
         let mut ends = vec![0; flame.stacks.len()];
-        // Names are numbered as they come, so that those of the outer frames have the short numbers.
+        // Number names in order of appearance, so that outer frames have short numbers.
         let mut numbers = vec![None; names.len()];
         numbers[step(ALL, 'a').0 as usize] = Some(0);
         // The nodes from the root to where the walk is, with their names.

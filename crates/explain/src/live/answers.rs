@@ -37,7 +37,7 @@ pub struct LiveTotals {
     pub errors_per_s: f64,
     /// Requests that each recorded one stands for, on average: more than 1 where some connections were not followed.
     pub weight: f64,
-    /// Of requests that were answered, or given up on for the time they took.
+    /// Latency of requests that were answered or timed out.
     pub latency_ms: Percentiles,
     /// Requests under way, on average.
     pub in_flight: f64,
@@ -111,7 +111,7 @@ pub struct LiveDisk {
 pub struct LiveEvent {
     pub time_s: f64,
     pub node: String,
-    /// As in the table events, such as compaction.
+    /// The kind in the table `events`, such as compaction.
     pub kind: String,
     pub what: String,
 }
@@ -125,7 +125,7 @@ pub struct LiveSource {
     pub lost: f64,
     /// Why rows were lost; empty where none was.
     pub lost_reason: String,
-    /// Its CPU time in CPUs, where it is known.
+    /// CPU time of the source itself, in CPUs, if known.
     pub cpus: f64,
 }
 
@@ -189,7 +189,7 @@ pub struct LiveTrafficRow {
     pub rows_returned: f64,
 }
 
-/// Threads of one name, but for its number.
+/// Threads with the same name, without its number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveGroup {
@@ -216,7 +216,7 @@ pub struct LivePool {
     /// At once, in the window.
     pub most_active: i64,
     pub most_pending: i64,
-    /// None where it was read once.
+    /// None after a single reading.
     pub completed_per_s: Option<f64>,
     /// Tasks that were blocked in the window.
     pub newly_blocked: i64,
@@ -263,7 +263,7 @@ pub struct LiveValve {
     pub law: String,
     /// on, or open: it lets all in.
     pub state: String,
-    /// From now on; None where it is open.
+    /// The current limit; None if the valve is open.
     pub limit: Option<i64>,
     pub in_flight: f64,
     pub waiting: f64,
@@ -326,7 +326,7 @@ pub struct LiveSlow {
     pub response_bytes: Option<i64>,
 }
 
-/// Something that went on while a request was under way.
+/// Something that overlapped a request.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveOverlap {
@@ -356,7 +356,7 @@ pub struct LiveHeat {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveView {
-    /// All that is kept, of which any window may be asked for.
+    /// The kept time, within which any window can be requested.
     pub kept_from_s: f64,
     pub kept_to_s: f64,
     pub is_growing: bool,

@@ -48,7 +48,7 @@ impl<T> Keyed<T> {
     }
 }
 
-/// One request, with numbers for its names.
+/// A request, with its names as numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Slow {
     pub(super) start_ns: i64,
@@ -72,7 +72,7 @@ pub(super) struct Cell {
     pub(super) request_bytes: f64,
     pub(super) response_bytes: f64,
     pub(super) rows_returned: f64,
-    /// Of requests that were answered, or given up on for the time they took.
+    /// Times of requests that were answered or timed out.
     pub(super) times: Histogram,
     pub(super) slowest: Option<Slow>,
 }
@@ -200,7 +200,7 @@ pub(super) struct FileTraffic {
     pub(super) read_bytes: i64,
     pub(super) writes: i64,
     pub(super) written_bytes: i64,
-    /// All other calls on it, such as fsync.
+    /// Other calls on the file, such as fsync.
     pub(super) others: i64,
     pub(super) total_ns: i64,
     pub(super) from_disk_bytes: i64,
@@ -301,7 +301,7 @@ pub(super) struct Bins {
     /// Number of the oldest bin since the Unix epoch.
     first: i64,
     bins: VecDeque<Bin>,
-    /// Rows that came when their bin was kept no more.
+    /// Rows that came after their bin was dropped.
     pub(super) too_late: u64,
 }
 
@@ -333,7 +333,7 @@ impl Bins {
         }
         let most = i64::try_from(self.most).unwrap_or(i64::MAX);
         if number < self.first {
-            // Rows of one moment do not come in order: those of just before the first bin are taken.
+            // Rows do not arrive in order, so rows from just before the first bin are accepted.
             let missing = self.first - number;
             let room = most - i64::try_from(self.bins.len()).unwrap_or(most);
             if missing > room {

@@ -56,14 +56,14 @@ impl Histogram {
         self.counts[place] += weight;
     }
 
-    /// Bins that hold something, rising, with their counts.
+    /// Non-empty bins in ascending order, with their counts.
     pub(super) fn bins(&self) -> impl Iterator<Item = (u16, f64)> {
         let counted = self.counts.iter().zip(self.first..);
         counted.filter(|(count, _)| **count > 0.0).map(|(count, bin)| (bin, f64::from(*count)))
     }
 }
 
-/// Sums of histograms.
+/// Sums over several histograms.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sum {
     counts: Vec<f64>,
@@ -104,7 +104,7 @@ impl Sum {
         Some(ms(longest_ns))
     }
 
-    /// Bins that hold something, rising, with their counts.
+    /// Non-empty bins in ascending order, with their counts.
     pub(super) fn bins(&self) -> impl Iterator<Item = (u16, f64)> {
         let counted = self.counts.iter().zip(0u16..);
         counted.filter(|(count, _)| **count > 0.0).map(|(count, bin)| (bin, *count))

@@ -1,4 +1,4 @@
-//! Live figures: bins that are kept as the rows of a growing recording come, and what they say of any window of time.
+//! Live figures: bins that are filled as the rows of a growing recording come, and the answers for any window of time.
 //!
 //! ```text
 //! Tail ─ batches of each table ─▶ Live::take ─▶ bins of 1 s, the newest 900 ─▶ totals, series, statements, … of a window
@@ -105,7 +105,7 @@ impl Default for AllNames {
     }
 }
 
-/// A name made of two, which [`parts`] takes apart.
+/// Joins two parts into one name; [`parts`] splits it.
 fn joined(first: &str, second: &str) -> String {
     format!("{first}\n{second}")
 }
@@ -140,7 +140,7 @@ impl Live {
         }
     }
 
-    /// The tables that it takes.
+    /// The tables whose rows are taken.
     pub const TABLES: [&'static str; 17] = [
         "requests",
         "wire",
@@ -161,7 +161,7 @@ impl Live {
         "page_cache",
     ];
 
-    /// Takes new rows of a table, with texts as they are or as a dictionary. Other tables are left out.
+    /// Takes new rows of a table, with plain texts or dictionaries. Ignores other tables.
     pub fn take(&mut self, table: &str, rows: &RecordBatch) {
         match table {
             "requests" => self.take_load(rows),
@@ -190,7 +190,7 @@ impl Live {
         self.is_over = true;
     }
 
-    /// The provider of the requests; None as long as there is none.
+    /// The provider of the requests; None before the first one.
     pub fn provider(&self) -> Option<Provider> {
         self.provider
     }
@@ -199,7 +199,7 @@ impl Live {
         self.bins.length_ns as f64 / 1e9
     }
 
-    /// Rows that came so late that their bin was kept no more.
+    /// Number of rows that came after their bin was dropped.
     pub fn too_late(&self) -> u64 {
         self.bins.too_late
     }

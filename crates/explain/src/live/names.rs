@@ -1,10 +1,10 @@
-//! Names as numbers, of which there are only so many: further names share the first number.
+//! Interns names as numbers. Their number is bounded: further names share the first number.
 
 use super::columns::Texts;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
-/// The number that names without one of their own share.
+/// The number of all names beyond the bound.
 pub(super) const OTHERS: u16 = 0;
 pub(super) const OTHERS_NAME: &str = "(others)";
 /// Characters that are kept of a name.
@@ -14,7 +14,7 @@ const LONGEST: usize = 1000;
 #[derive(Debug)]
 pub(super) struct Names {
     most: usize,
-    /// By number; the first stands for the others.
+    /// Names by number; the first stands for all others.
     names: Vec<String>,
     newest: Vec<i64>,
     numbers: HashMap<String, u16, RandomState>,

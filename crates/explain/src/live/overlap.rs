@@ -11,7 +11,7 @@ use helenus_notation::show_bytes;
 
 /// CPUs or a disk that are busy for this share of a bin are worth a line.
 const BUSY: f64 = 0.9;
-/// CPU time of compactions, in CPUs, that is worth one.
+/// CPU time of compactions, in CPUs, from which on they are shown.
 const COMPACTING_CPUS: f64 = 0.05;
 /// An event this long before a request may have to do with it.
 const EVENT_BEFORE_NS: i64 = 1_000_000_000;

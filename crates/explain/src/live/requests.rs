@@ -1,4 +1,5 @@
-//! Takes the requests: of the load driver or, where there are none, of the wire. A request counts in the bin in which its answer came.
+//! Takes the requests of the load driver, or of the wire if there are none. A request counts in the bin of its
+//! response.
 
 use super::Live;
 use super::bin::{Cell, RequestBin, Slow};
@@ -18,7 +19,7 @@ struct Row {
     response_bytes: Option<i64>,
 }
 
-/// Names of the columns of texts.
+/// Names of the text columns.
 struct Columns {
     statement: &'static str,
     client: &'static str,
@@ -62,7 +63,7 @@ impl Live {
         let (weight, opcode) = (Numbers::of(rows, "weight"), Texts::of(rows, "opcode"));
         let columns = Columns { statement: "statement", client: "client", outcome: "error" };
         self.take_requests(rows, &columns, |row| {
-            // As in the view of all requests.
+            // The same condition as in the view `all_requests`.
             matches!(opcode.get(row), "QUERY" | "EXECUTE" | "BATCH").then(|| Row {
                 start_ns: start.or_zero(row),
                 end_ns: start.or_zero(row).saturating_add(duration.or_zero(row)),
@@ -109,7 +110,7 @@ impl Live {
     }
 }
 
-/// Whether its time says how long an answer takes: it was answered, or given up on because of that time.
+/// Whether the request's time is a response time: it was answered or timed out.
 fn is_timed(outcome: &str) -> bool {
     matches!(outcome, "" | "ok" | "timeout" | "write_timeout" | "read_timeout")
 }

@@ -5,10 +5,10 @@ use super::bin::{Bin, Cell, CpuTime, RequestBin};
 use super::traffic::Added;
 use super::{Live, LiveBy, LiveWindow, parts};
 
-/// Thread groups that have a series of their own.
+/// The most thread groups with a series of their own.
 const MOST_GROUPS: usize = 12;
 
-/// Bins that are shown as one.
+/// Consecutive bins that are shown as one.
 pub(super) struct Merged<'a> {
     pub(super) from_s: f64,
     pub(super) bin_s: f64,
@@ -36,7 +36,7 @@ impl Live {
         Merged { from_s: seconds(first.saturating_mul(length_ns)), bin_s: length_ns as f64 / 1e9, chunks }
     }
 
-    /// The sums over requests of one name, or of all.
+    /// The sums over the requests of one name, or over all.
     pub(super) fn cell_of<'a>(&self, requests: &'a RequestBin, of: Option<(LiveBy, &str)>) -> Option<&'a Cell> {
         match of {
             None => Some(&requests.all),
@@ -46,7 +46,7 @@ impl Live {
         }
     }
 
-    /// Figures of a window over time, in at most so many stretches; requests are those of one name alone if `of` gives it.
+    /// Figures of a window over time, in at most `most` steps. With `of`, requests of one name only.
     pub fn series(&self, window: LiveWindow, most: usize, of: Option<(LiveBy, &str)>) -> LiveSeries {
         let merged = self.merged(window, most);
         let mut series = LiveSeries { from_s: merged.from_s, bin_s: merged.bin_s, ..LiveSeries::default() };
@@ -94,7 +94,7 @@ impl Live {
     }
 }
 
-/// Shares of the CPUs' time; None where there is none.
+/// Shares of the CPUs' time; None without data.
 pub(super) fn cpu<'a>(bins: impl Iterator<Item = &'a Bin>) -> Option<LiveCpu> {
     let mut sum = LiveCpu::default();
     for CpuTime { user_ns, system_ns, iowait_ns, irq_ns, steal_ns, idle_ns } in bins.map(|bin| bin.cpu) {

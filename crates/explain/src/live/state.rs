@@ -1,4 +1,4 @@
-//! Pools, tables and valves as they were at the end of a window, with what their counters counted in it.
+//! Pools, tables and valves at the end of a window, with their counts within it.
 
 use super::answers::{LiveDropped, LivePool, LiveTable, LiveValve};
 use super::bin::{Bin, Keyed, PoolReading, TableReading, ValveReading};

@@ -3,7 +3,7 @@ use helenus_recording::BatchBuilder;
 use helenus_recording::rows::{self, Row};
 
 const SECOND: i64 = 1_000_000_000;
-/// A time as recordings have them.
+/// A realistic time.
 const T0: i64 = 1_750_000_000 * SECOND;
 
 fn batch<R: Row>(all: impl IntoIterator<Item = R>) -> RecordBatch {
@@ -272,7 +272,7 @@ fn files_are_added_up_by_what_was_done_to_them() {
     assert_eq!((files[0].writes_per_s, files[0].others_per_s, files[0].ms_per_s), (10.0, 10.0, 15.0));
 }
 
-/// Rows of recordings of somebody else may say anything.
+/// Foreign recordings may contain anything.
 #[test]
 fn no_number_breaks_a_sum() {
     let mut live = Live::default();

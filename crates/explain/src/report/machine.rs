@@ -42,7 +42,7 @@ pub struct GroupSeries {
 
 /// The kernel counts CPU time in ticks of 10 ms: in shorter bins the shares would jump.
 const SHORTEST_NS: i64 = 500_000_000;
-/// Thread groups that get a line of their own; the rest is one line together.
+/// Thread groups with a line of their own; the others share one line.
 const MOST_GROUPS: usize = 30;
 
 fn binned(engine: &Engine, query: &Query, bins: &Bins) -> Result<crate::Batches, Error> {
@@ -93,7 +93,7 @@ pub(super) fn groups(engine: &Engine, span: Interval) -> Result<Vec<GroupSeries>
     let voluntary = rows.integers_or_null("voluntary_switches")?;
     let involuntary = rows.integers_or_null("involuntary_switches")?;
     let bins = bins::over(span, SHORTEST_NS);
-    // By CPU time, so that the rest is the least.
+    // Sort by CPU time, so that the shared line has the least.
     let mut groups: Vec<GroupSeries> = Vec::new();
     let mut line_of: HashMap<(String, String), usize> = HashMap::new();
     for row in 0..process.len() {

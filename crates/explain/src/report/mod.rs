@@ -30,7 +30,7 @@ use server::{PoolSeries, ReportPause, ReportSource, TableSeries};
 use spectrogram::ReportSpectrogram;
 use valves::ValveSeries;
 
-/// The data that the page of a report draws, as JSON within it.
+/// The data of a report's page, embedded as JSON.
 ///
 /// Times are seconds since `start`, latencies milliseconds. Entry `i` of each list of one object belongs to its `time_s[i]`,
 /// which is when the bin begins; a bin is as wide as `bin_s` says, or reaches to the next one. None stands for a bin that
@@ -38,14 +38,14 @@ use valves::ValveSeries;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Report {
-    /// Of this shape; the page reads 1.
+    /// Version of this format; the page reads 1.
     pub format: u32,
     pub title: String,
     /// Version that wrote the recording.
     pub helenus: String,
     /// When the recording was begun, in ISO 8601.
     pub created: String,
-    /// Where the times of the report are 0, in ISO 8601.
+    /// Time 0 of the report, in ISO 8601.
     pub start: String,
     /// The same in ns since the Unix epoch: a text, since a number of JavaScript would round it.
     pub start_ns: String,
@@ -80,14 +80,14 @@ pub struct Report {
     pub pools: Vec<PoolSeries>,
     pub valves: Vec<ValveSeries>,
     pub tables: Vec<TableSeries>,
-    /// The most own time first, of the baseline where there are variants; those of one probe after each other.
+    /// Probes by own time, the largest first; of the baseline if there are variants.
     pub probes: Vec<ReportProbe>,
     /// How many probes with less own time are not among them.
     pub probes_left_out: usize,
     pub sources: Vec<ReportSource>,
     /// Where the CPU time went; and while requests were slow, against the rest.
     pub flames: Vec<FlameTree>,
-    /// When the first sample was taken, from which the times of their samples count; None where there is none.
+    /// When the first sample was taken, from which sample times count; None without samples.
     pub flames_begin_s: Option<f64>,
 }
 
@@ -117,7 +117,7 @@ pub struct OutcomeCount {
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Phase"))]
 pub struct ReportPhase {
     pub name: String,
-    /// Which run of an experiment's variant it is of, such as `leveled, block 3`; None in what is no experiment.
+    /// The run that it shows, such as `leveled, block 3`; None outside of experiments.
     pub run: Option<String>,
     pub start_s: f64,
     pub end_s: f64,
@@ -150,13 +150,13 @@ pub struct ReportFinding {
     pub title: String,
     /// The evidence.
     pub detail: String,
-    /// The one command or setting to try; empty where there is nothing to do.
+    /// The one command or setting to try; empty if there is nothing to do.
     pub next: String,
     /// Empty when no node is concerned.
     pub node: String,
     pub start_s: f64,
     pub end_s: f64,
-    /// Share of the slow requests, 0 to 1, that are counted for it; None where it is about something else.
+    /// Share of the slow requests attributed to it, 0 to 1; None if the finding is about something else.
     pub share: Option<f64>,
     /// The part of `share` that chance alone would give.
     pub chance_share: Option<f64>,

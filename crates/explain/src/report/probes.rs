@@ -22,13 +22,13 @@ pub struct ReportProbe {
     /// Over all the time in which some probe was called.
     pub calls_per_s: f64,
     pub total_s: f64,
-    /// Without the time of callees that have probes of their own.
+    /// Own time, without callees that have a probe.
     pub own_s: f64,
-    /// None where it was not called.
+    /// Mean time of a call; None without calls.
     pub mean_us: Option<f64>,
     pub own_mean_us: Option<f64>,
     pub max_ms: f64,
-    /// Why it was switched off, the last time that it was; None where it was not.
+    /// Why the probe was switched off last; None if it never was.
     pub off_reason: Option<String>,
 }
 
@@ -84,13 +84,13 @@ fn variants(engine: &Engine) -> Result<Vec<VariantRuns>, Error> {
     Ok(variants)
 }
 
-/// The rows whose interval lies in one of the runs.
+/// Condition for rows whose interval lies in one of the runs.
 fn within(runs: &[Interval]) -> String {
     let each = |run: &Interval| format!("time_ns - interval_ns >= {} AND time_ns <= {}", run.start, run.end);
     runs.iter().map(each).collect::<Vec<_>>().join(" OR ")
 }
 
-/// The one with the most own time first.
+/// Metered probes by own time, the largest first.
 fn metered(engine: &Engine, variant: Option<&str>, filter: &str) -> Result<Vec<ReportProbe>, Error> {
     let rows = engine.sql(&query::REPORT_PROBES.fill(&[("filter", Value::Condition(filter))]))?;
     let (calls, failed) = (rows.integers("calls")?, rows.integers("failed")?);

@@ -7,7 +7,7 @@ use crate::timeline::{Bins, Interval};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Answers count where they came.
+/// Responses count in the bin in which they arrived.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Throughput {

@@ -83,7 +83,7 @@ pub struct TableSeries {
 pub struct ReportSource {
     pub source: String,
     pub node: String,
-    /// How it was captured, such as `proc` or `agent-log`.
+    /// The provider, such as `proc` or `agent-log`.
     pub provider: String,
     /// Rows.
     pub captured: i64,
@@ -93,7 +93,7 @@ pub struct ReportSource {
     pub is_serious: bool,
     /// Empty when nothing was lost.
     pub lost_reason: String,
-    /// CPUs that the source itself used; None where that can't be told apart.
+    /// CPUs that the source itself used; None if that can't be separated.
     pub cpu_share: Option<f64>,
 }
 

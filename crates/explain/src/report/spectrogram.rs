@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Rows of the picture at most, and columns of it.
+/// The most rows and columns of the picture.
 const MOST_ROWS: i64 = 200;
 const COLUMNS: usize = 80;
 /// Cells in the page at most: with more, rows become longer and then names fewer.
@@ -48,7 +48,7 @@ pub struct ReportSpectrogram {
     pub other_groups: usize,
     pub other_files: usize,
     pub cells: ReportCells,
-    /// By when they began.
+    /// The longest events, in order of their start.
     pub longest: Vec<ReportEvent>,
     /// Whether `longest` is every single call.
     pub complete: bool,
@@ -56,7 +56,7 @@ pub struct ReportSpectrogram {
     pub lost: Vec<SourceLoss>,
 }
 
-/// A list for each member: a cell is what stands at one place in all of them.
+/// Cells as parallel lists: entry i of each list belongs to cell i.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "SpectrogramCells"))]
 pub struct ReportCells {
@@ -172,7 +172,7 @@ impl Names {
     }
 }
 
-/// A place is five small numbers of ours: they need no defence, and there is one for every call.
+/// A fast hash without protection against attackers: keys are five small numbers of our own, and every call needs one.
 #[derive(Default)]
 struct PlaceHasher(u64);
 
@@ -200,7 +200,7 @@ struct Reading {
     /// Calls, thread groups, files.
     names: [Names; 3],
     cells: HashMap<Place, Sums, BuildHasherDefault<PlaceHasher>>,
-    /// As long as they are few.
+    /// All events, while they are few.
     every: Option<Vec<ReportEvent>>,
     longest: HashMap<(usize, usize), ReportEvent>,
 }
@@ -313,7 +313,7 @@ impl Reading {
                 self.regroup(|place| Place { row: place.row / 2, ..place });
                 continue;
             }
-            // Files first: there are most of them.
+            // Files first, because most names are files.
             let Some(which) = [2, 1, 0].into_iter().find(|which| !self.names[*which].shown.is_empty()) else { break };
             self.names[which].halve();
             let kept = self.names[which].shown.len();

@@ -1,4 +1,4 @@
-//! The types of what the pages are given, in TypeScript: `web/src/model.ts`, made of the Rust types.
+//! Writes the types that the pages receive in TypeScript: `web/src/model.ts`, made from the Rust types.
 
 use super::Report;
 use crate::gc::NodeGc;
@@ -48,7 +48,7 @@ fn the_pages_have_the_types_of_the_report() {
     types.visit::<LiveSlow>();
     types.visit::<LiveOverlap>();
     let text: String = std::iter::once(notice).chain(types.declarations.into_values()).collect();
-    // As for the snapshots of insta.
+    // The same variable as for insta's snapshots.
     if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
         std::fs::write(PATH, &text).unwrap();
     }
@@ -60,7 +60,7 @@ fn the_pages_have_the_types_of_the_report() {
 struct Types {
     config: Config,
     known: HashSet<TypeId>,
-    /// By name: ts-rs tells what a type is made of in no order.
+    /// By name, because ts-rs reports the parts of a type in no order.
     declarations: BTreeMap<String, String>,
 }
 

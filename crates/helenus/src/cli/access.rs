@@ -9,13 +9,13 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Access to the nodes")]
 pub struct AccessArguments {
-    /// User, where the node asks for one
+    /// User name for CQL, if the node requires one
     #[arg(long, value_name = "NAME", requires = "password_file")]
     user: Option<String>,
     /// A file with the user's password, so that it is not seen among the processes
     #[arg(long, value_name = "FILE", requires = "user")]
     password_file: Option<PathBuf>,
-    /// Drive the nodes of this datacenter alone
+    /// Drive only the nodes of this datacenter
     #[arg(long, value_name = "NAME")]
     datacenter: Option<String>,
     /// Compression of the native protocol

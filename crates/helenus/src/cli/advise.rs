@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 /// Advise changes to tables and nodes, with evidence and source
 ///
-/// For recorded or running nodes. Each piece of advice says how to verify it.
+/// Works on recordings and on running nodes. Each piece of advice says how to verify it.
 ///
 /// Rules look at compaction and tombstones, gc_grace against hints and repairs, partitions, compression, disks, the heap and
 /// its collector, thread pools, caches and clients. A rule that lacks its facts says so. Nothing is changed.
@@ -23,7 +23,7 @@ use std::process::ExitCode;
 pub struct Arguments {
     #[command(flatten)]
     sources: Sources,
-    /// Only tables whose keyspace.table has this in it
+    /// Only tables whose keyspace.table contains this text
     #[arg(long, value_name = "TEXT")]
     table: Option<String>,
     /// End with exit code 1 when advice is at least so severe
@@ -32,7 +32,7 @@ pub struct Arguments {
     /// List the rules and their thresholds, each with its source, as Markdown
     #[arg(long, exclusive = true)]
     rules: bool,
-    /// Everything as JSON
+    /// Print everything as JSON
     #[arg(long)]
     json: bool,
 }
@@ -94,7 +94,7 @@ fn text(report: &AdviceReport, width: usize) -> String {
     lines.join("\n")
 }
 
-/// One advice, and an empty line.
+/// The lines of one piece of advice, and an empty line.
 fn lines_of(advice: &Advice, width: usize) -> Vec<String> {
     let about = terminal::bold(advice.table.as_deref().unwrap_or("the node"));
     let severity = terminal::severity(advice.severity.name());

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 /// Show connections, requests, times and errors of each client host
 ///
-/// Of the requests on the wire, whatever driver sent them: of nodes that run, or of recordings (`helenus record`). Of a recorded load
-/// too.
+/// Shows the requests on the wire, whatever driver sent them, of running nodes or of recordings (`helenus record`), and
+/// those of a recorded load.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus clients --node 127.0.0.1

@@ -1,6 +1,6 @@
-//! The command line as a recording keeps it: without the secrets of the command that it runs.
+//! The command line that a recording keeps, with secrets replaced.
 
-/// Names of secrets, as a whole word or at the end of one.
+/// Names of secrets: a whole word, or the last word of a name.
 const SECRETS: [&str; 9] =
     ["password", "passwd", "passphrase", "secret", "token", "credential", "credentials", "apikey", "authorization"];
 /// Words between a header's name and its secret.
@@ -12,7 +12,7 @@ const WITH_P: [&str; 2] = ["cqlsh", "dsbulk"];
 
 const HIDDEN: &str = "…";
 
-/// The command as it was given, with each secret replaced.
+/// The given command line, with each secret replaced.
 pub fn command_line() -> String {
     // A path need not be UTF-8.
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
@@ -101,7 +101,7 @@ fn without_user_info(text: &str) -> String {
     hidden().unwrap_or_else(|| text.to_string())
 }
 
-/// By its last word: `ssl.keyStorePassword` is one, `password_file` is none.
+/// Decides by the last word: `ssl.keyStorePassword` is a secret, `password_file` is not.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace(['-', '_', '.'], "");
     SECRETS.iter().any(|secret| name.ends_with(secret))

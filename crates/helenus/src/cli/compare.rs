@@ -9,9 +9,9 @@ use std::process::ExitCode;
 
 /// Compare recordings or variants: a ratio, an interval, a verdict
 ///
-/// One recording against another, a set against a set, or the variants of an experiment.
+/// Compares one recording with another, a set with a set, or the variants of an experiment.
 ///
-/// Sets of the same size are paired in the order in which they are given, as runs one after the other in turns should be.
+/// Sets of equal size are paired in the given order: run their members alternately.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus compare before.helenus after.helenus
@@ -30,8 +30,8 @@ pub struct Arguments {
     /// A difference below this many percent is none
     #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = margin)]
     margin: f64,
-    /// End with exit code 1 when it is worse in this figure, such as throughput or response_p99 (may be given again). Figures
-    /// that are named here are judged apart from the others, which takes fewer runs
+    /// Exit with code 1 if this figure is worse, such as throughput or response_p99 (repeatable). Figures named here
+    /// are judged apart from the others, which takes fewer runs
     #[arg(long, value_name = "FIGURE", value_parser = comparison::metric)]
     fail_if_worse: Vec<&'static str>,
     /// As JSON
@@ -39,7 +39,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// As a share.
+/// Parses a share.
 fn margin(text: &str) -> Result<f64, String> {
     let wrong = || "percent above 0 and below 100, such as 5".to_string();
     let percent: f64 = text.trim_end_matches('%').trim().parse().map_err(|_| wrong())?;
@@ -88,7 +88,7 @@ fn sets(baseline: &[PathBuf], set: &[PathBuf], options: &CompareOptions) -> Resu
     Ok(compare((&baseline.0, &baseline.1), (&set.0, &set.1), options)?)
 }
 
-/// The name of a set of one is its own.
+/// A set of one recording has that recording's name.
 fn name(paths: &[PathBuf], of_several: &str) -> String {
     match paths {
         [one] => one.file_stem().unwrap_or_default().to_string_lossy().into_owned(),

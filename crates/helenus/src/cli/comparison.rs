@@ -45,7 +45,7 @@ pub fn print(out: &mut impl Write, comparison: &Comparison) -> Result<()> {
 
 fn table(side: &Side, comparison: &Comparison) -> terminal::Table {
     let interval = format!("{:.0} % interval", comparison.confidence * 100.0);
-    // The sentence above says so already.
+    // The sentence above the table already says that there are no intervals.
     let few = side.metrics.iter().all(|ratio| ratio.low.is_none() && ratio.verdict == Verdict::NotEnough);
     let header = ["", &comparison.baseline, &side.name, "unit", "ratio", &interval, "verdict"];
     let rows = side.metrics.iter().map(|ratio| {

@@ -6,7 +6,7 @@ use helenus_cassandra::{attach, java};
 use helenus_observe::{Check, CheckState};
 use std::process::{Command, ExitCode};
 
-/// Check what works on this machine, and what would change it
+/// Check what works on this machine, and how to enable the rest
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  helenus doctor --json | jq '.[] | select(.state != \"works\")'")]
 pub struct Arguments {

@@ -13,7 +13,7 @@ pub struct Arguments {
     /// Name of the cluster; may be left out when there is only one
     #[arg(value_name = "NAME")]
     cluster: Option<String>,
-    /// The same, as of `helenus up`
+    /// Stop the cluster with this name, as given to `helenus up`
     #[arg(long, value_name = "NAME", conflicts_with = "cluster")]
     name: Option<String>,
     /// Stop all

@@ -23,7 +23,7 @@ fn commands(text: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// The help's examples of a command and of those below it.
+/// Collects the examples in the help of a command and its subcommands.
 fn of_help(command: &clap::Command, all: &mut Vec<Vec<String>>) {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     all.extend(commands(&help));

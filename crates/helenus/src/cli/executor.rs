@@ -11,8 +11,8 @@ use std::time::Duration;
 ///
 /// A queue for each thread, or tasks taken in batches.
 ///
-/// Tasks that were in line before are run by the stage's own executor, those that the other one took by that one, each once. It
-/// stays when this command has ended, until it is removed; the node is then as it was before.
+/// Tasks that were queued before are run by the stage's own executor; each task runs once. The executor stays after
+/// this command until it is removed; the stage then has its own executor again.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus executor set native-transport batched-drain --batch 32 --node 127.0.0.1
@@ -28,7 +28,7 @@ pub struct Arguments {
 enum Action {
     /// Have a stage's tasks run by another executor
     Set(Set),
-    /// The stages of a node that another executor runs
+    /// List the stages of a node with another executor
     List(List),
     /// Give a stage back to its own executor
     Remove(Remove),
@@ -43,7 +43,7 @@ struct Set {
     /// Threads [default: as many as the stage may have]
     #[arg(long, value_name = "N")]
     workers: Option<u32>,
-    /// With queue-per-thread: who is idle takes from the queues of others
+    /// With queue-per-thread: idle workers take tasks from the queues of others
     #[arg(long)]
     stealing: bool,
     /// With batched-drain: how many tasks a worker takes at once, at the most [default: 16]
@@ -76,12 +76,12 @@ struct Remove {
     /// Which stage
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     stage: Option<String>,
-    /// All of them
+    /// Remove all
     #[arg(long)]
     all: bool,
     #[command(flatten)]
     target: TargetArguments,
-    /// Print those that are left as JSON
+    /// Print the remaining ones as JSON
     #[arg(long)]
     json: bool,
 }

@@ -75,7 +75,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     Ok(code(&explanation, arguments.fail_on))
 }
 
-/// The time that is asked for.
+/// The requested time.
 fn judged(arguments: &Arguments, span: (i64, i64)) -> Result<Option<(i64, i64)>> {
     if let Some(around) = &arguments.around {
         let at = moment::moment(around, span)?;
@@ -92,7 +92,7 @@ fn judged(arguments: &Arguments, span: (i64, i64)) -> Result<Option<(i64, i64)>>
     Ok(is_given.then_some((from.unwrap_or(i64::MIN), to.unwrap_or(i64::MAX))))
 }
 
-/// 1 when a finding is at least as severe as asked.
+/// Exit code 1 if a finding is at least as severe as requested.
 pub fn code(explanation: &Explanation, fail_on: Option<FailOn>) -> ExitCode {
     code_of(explanation.findings.iter().map(|finding| finding.severity), fail_on)
 }

@@ -32,7 +32,7 @@ pub struct Arguments {
     /// Event of the stacks: cpu, wall, alloc or lock [default: cpu, or the only event]
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
-    /// One thread group alone, such as Native-Transport-Requests
+    /// Only this thread group, such as Native-Transport-Requests
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
     /// Thread by thread, and not by group
@@ -41,7 +41,7 @@ pub struct Arguments {
     /// From so long after the first sample; for chrome, after the recording's begin
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     from: Option<Duration>,
-    /// Until so long after it
+    /// Until this long after the start
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     to: Option<Duration>,
     /// Only the samples while requests were slower than this (p99, p99.9, 250ms); for chrome, only those requests
@@ -146,7 +146,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A failure leaves what was there.
+/// A failure leaves an existing file unchanged.
 fn write_file(
     path: &Path,
     format: ExportFormat,

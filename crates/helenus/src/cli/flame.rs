@@ -11,9 +11,9 @@ use std::process::ExitCode;
 
 /// Draw a flame graph of a recording: where the threads' time went
 ///
-/// By thread group unless --threads. In the page a stretch of time can be chosen from a map of the samples: a column for
-/// each second, a row for each piece of it; the graph is then of that stretch alone. With --slow, what ran while requests were slow against what ran otherwise; with
-/// --diff, this recording against another.
+/// Groups by thread group, or by thread with --threads. The page has a map of the samples, with a column for each
+/// second, in which a window can be chosen for the graph. With --slow, samples during slow requests are compared with
+/// the others; with --diff, this recording with another.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus flame run.helenus -o run.html
@@ -26,7 +26,7 @@ pub struct Arguments {
     /// Event of the stacks: cpu, wall, alloc or lock [default: cpu, or the only event]
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
-    /// One thread group alone, such as Native-Transport-Requests
+    /// Only this thread group, such as Native-Transport-Requests
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
     /// Thread by thread, and not by group

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Rows are on the disk after this time.
 const FLUSHED_AFTER: Duration = Duration::from_millis(400);
 
-/// Copy the last minutes of a recording into one of its own
+/// Copy the last minutes of a recording into a recording of their own
 ///
 /// The copy is a closed recording: all that happened in that time, and the settings, tables, statements and connections from
 /// before it. The recording goes on meanwhile. A node is one that `helenus record --keep` records on this machine.

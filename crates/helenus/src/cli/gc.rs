@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Show collections, pauses, allocation and what stayed in the heap
 ///
-/// Of recorded or running nodes.
+/// Works on recordings and on running nodes.
 ///
 /// A line for each interval, as jstat -gcutil prints them, and one for all. Allocated: the growth of the heap from one collection to
 /// the next. Promoted: how much fuller the heap is after a young collection than after the one before.
@@ -26,7 +26,7 @@ pub struct Arguments {
     /// Length of an interval
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = super::duration)]
     interval: Duration,
-    /// Everything as JSON
+    /// Print everything as JSON
     #[arg(long)]
     json: bool,
 }

@@ -53,7 +53,7 @@ fn listed(command: &clap::Command, width: usize) -> String {
     list
 }
 
-/// The arguments of this process; ends it where they can't be read.
+/// Parses the arguments of this process; exits if they are invalid.
 pub fn parse() -> Arguments {
     Arguments::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit())
 }
@@ -78,7 +78,7 @@ fn adapted(command: clap::Command, width: usize) -> clap::Command {
     command
 }
 
-/// An example that is wider than the terminal as a shell has it in several lines, so that it can be copied.
+/// Breaks an example that is wider than the terminal into shell lines with backslashes, so that it can be copied.
 fn continued(line: &str, width: usize) -> String {
     if !line.starts_with(EXAMPLE) || line.chars().count() <= width {
         return line.to_string();

@@ -36,7 +36,7 @@ pub struct Arguments {
     /// Folded stacks: their event, such as cpu, wall, alloc or lock [default: cpu]
     #[arg(long, value_name = "NAME", value_parser = event)]
     event: Option<String>,
-    /// Time of one sample, for a file that does not tell it or tells it wrong
+    /// Time of one sample, if the file lacks it or has a wrong one
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     interval: Option<Duration>,
     /// perf: cycles of a CPU in a nanosecond, so that cycles become CPU time
@@ -49,7 +49,7 @@ pub struct Arguments {
     /// (perf record -k CLOCK_MONOTONIC, async-profiler with clock=monotonic)
     #[arg(long)]
     this_boot: bool,
-    /// Print the recording and what was taken of each file as JSON
+    /// Print the recording and the imported parts of each file as JSON
     #[arg(long)]
     json: bool,
 }
@@ -68,7 +68,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let files = arguments.files.iter().map(|path| open(path)).collect::<Result<Vec<_>>>()?;
     let mut manifest = Manifest::new(&title, &super::command_line());
     if !arguments.this_boot {
-        // Wall-clock times: nothing that says how they compare with CLOCK_MONOTONIC.
+        // The times are wall-clock times, with unknown relation to CLOCK_MONOTONIC.
         manifest.clock.boot_id.clear();
     }
     let recorder = Recorder::create(&arguments.output, manifest)?;
@@ -96,7 +96,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Ok::<(), anyhow::Error>(())
     });
     if let Err(error) = imported {
-        // Nothing whole came of it, and the same name can be used again.
+        // The import failed: remove the recording, so that its name can be used again.
         drop(recorder);
         std::fs::remove_dir_all(&arguments.output)
             .with_context(|| format!("cannot take {} away again", arguments.output.display()))?;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 /// Account for I/O by table, file and client
 ///
-/// Bytes that the node read and wrote, and what clients got of them.
+/// Shows the bytes that the node read and wrote, and the bytes that clients got.
 ///
 /// Files come from system calls (`helenus record --syscalls summary|full`), what clients got from their requests.
 /// Bytes of calls are those that they moved, out of the page cache or from the disk; those read through mappings, and those from the
@@ -19,13 +19,13 @@ use std::process::ExitCode;
   helenus io node.helenus
   helenus io node.helenus --json | jq '.tables[] | select(.amplification > 10)'")]
 pub struct Arguments {
-    /// One recording or more
+    /// One or more recordings
     #[arg(required = true, value_name = "RECORDING")]
     recordings: Vec<PathBuf>,
     /// Files and statements to show at most
     #[arg(long, value_name = "N", default_value_t = 15)]
     limit: usize,
-    /// Everything as JSON
+    /// Print everything as JSON
     #[arg(long)]
     json: bool,
 }

@@ -26,7 +26,7 @@ enum Command {
 
 /// Run an experiment file; the studies are in experiments/
 ///
-/// Without --node it starts a local cluster as the file says, and stops it at the end.
+/// Without --node it starts the local cluster that the file describes, and stops it at the end.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus lab run experiments/flame-graphs-under-stress.toml

@@ -24,7 +24,7 @@ const SHORTEST: Duration = Duration::from_secs(2);
 /// Recordings, or nodes that run.
 #[derive(Debug, Args)]
 pub struct Sources {
-    /// One recording or more
+    /// One or more recordings
     #[arg(value_name = "RECORDING", conflicts_with = "nodes")]
     recordings: Vec<PathBuf>,
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub struct Sources {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Nodes that run")]
 struct LiveArguments {
-    /// In place of recordings: a node that runs on this machine, by its CQL address (may be given again, for a ring)
+    /// Instead of recordings: a running node on this machine, by its CQL address (repeatable, for a ring)
     #[arg(long = "node", value_name = "ADDRESS[:PORT]")]
     nodes: Vec<String>,
     /// How long to look
@@ -50,13 +50,13 @@ struct LiveArguments {
     /// machines (one for each --node, in their order)
     #[arg(long, value_name = "HOST:PORT", requires = "nodes", conflicts_with = "no_agent")]
     jmx: Vec<String>,
-    /// User for JMX, where the nodes ask for one
+    /// User name for JMX, if the nodes require one
     #[arg(long, value_name = "NAME", requires_all = ["jmx", "jmx_password_file"])]
     jmx_user: Option<String>,
     /// A file with that user's password
     #[arg(long, value_name = "FILE", requires = "jmx_user")]
     jmx_password_file: Option<PathBuf>,
-    /// For CQL, which is asked with --no-agent and --jmx: user, where the node asks for one
+    /// User name for CQL, which --no-agent and --jmx use, if the node requires one
     #[arg(long, value_name = "NAME", requires = "password_file")]
     user: Option<String>,
     /// A file with that user's password, so that it is not seen among the processes
@@ -64,10 +64,10 @@ struct LiveArguments {
     password_file: Option<PathBuf>,
     #[command(flatten)]
     tls: TlsArguments,
-    /// Requests of clients are what is asked about, and nothing of the JVM.
+    /// Whether the command needs requests of clients, and nothing of the JVM.
     #[arg(skip)]
     requests: bool,
-    /// Gets the texts of their partition keys.
+    /// Receives the texts of partition keys.
     #[arg(skip)]
     keys: Option<Keys>,
 }
@@ -75,7 +75,7 @@ struct LiveArguments {
 /// How long a node may take to answer over CQL.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The figures of one of several readings, with the time of its end.
+/// The figures of one of several readings, with the time at its end.
 #[derive(Debug, Serialize)]
 pub struct Timed<'a, T> {
     time: String,
@@ -182,7 +182,7 @@ impl LiveArguments {
     }
 }
 
-/// Where the figures of a source come from, in words.
+/// Describes the providers of a source's figures.
 pub fn provider(engine: &Engine, source: &str) -> Vec<Provider> {
     let mut providers: Vec<Provider> = Vec::new();
     for facts in engine.manifests().iter().flat_map(|manifest| &manifest.sources) {

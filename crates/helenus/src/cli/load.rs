@@ -69,8 +69,8 @@ pub struct Arguments {
     /// Threads of the driver
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
-    /// This process is one of several that drive the load together: its number and how many there are, such as 1/3. The
-    /// rates, the requests in flight and the numbers of the requests are shared between them; populate before
+    /// Number of this process and how many processes drive the load together, such as 1/3. They share the rates, the
+    /// requests in flight and the numbers of the requests; populate before
     #[arg(long, value_name = "NUMBER/COUNT", value_parser = shard)]
     shard: Option<(usize, usize)>,
     /// When the first request is due, so that shards begin together: 14:30, 14:30:15 or 2026-12-01T14:30:00Z
@@ -91,7 +91,7 @@ pub struct Arguments {
     /// Serve OpenMetrics (Prometheus) on this loopback address during the load; prints the address with its token
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
-    /// The summary as JSON, as docs/load.schema.json describes it
+    /// Print the summary as JSON, in the format of docs/load.schema.json
     #[arg(long)]
     json: bool,
 }
@@ -105,7 +105,7 @@ fn shard(text: &str) -> Result<(usize, usize), String> {
     }
 }
 
-/// A time of day is the next one that comes.
+/// Parses a time of day as its next occurrence.
 fn start_at(text: &str) -> Result<DateTime<Utc>, String> {
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
         return Ok(time.to_utc());
@@ -220,7 +220,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs something that a load's own cancel stops, and asks it to stop when the process is asked to.
+/// Runs a function that the load's own cancel token stops, and forwards the process's cancel to it.
 pub fn forwarding<T>(cancel: &helenus_cassandra::Cancel, stop: &helenus_load::Cancel, run: impl FnOnce() -> T) -> T {
     std::thread::scope(|scope| {
         let (over, waits) = std::sync::mpsc::channel::<()>();

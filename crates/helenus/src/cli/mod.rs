@@ -172,7 +172,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     }
 }
 
-/// How often it is looked whether a signal has come.
+/// Interval of checks for a signal.
 const POLL_EVERY: Duration = Duration::from_millis(50);
 
 /// A duration as people write it: 100ms, 90s, 2m.
@@ -180,7 +180,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     helenus_notation::quantity::duration(text).map_err(|error| error.to_string())
 }
 
-/// As [`duration`], and `0s` too.
+/// Like [`duration`], but also accepts `0s`.
 fn duration_or_zero(text: &str) -> Result<Duration, String> {
     if text.trim() == "0s" { Ok(Duration::ZERO) } else { duration(text) }
 }
@@ -214,7 +214,7 @@ fn close_waiting(recorder: &Recorder) -> Result<Summary, helenus_recording::Erro
     })
 }
 
-/// Shows that the disk takes nothing, while a recording is made. Whether it does so.
+/// Shows whether the disk fails to take rows while recording. Returns whether it fails.
 fn show_disk(steps: &mut terminal::Steps, recorder: &Recorder) -> bool {
     let health = recorder.health();
     let Some(error) = health.disk_error else { return false };
@@ -223,7 +223,7 @@ fn show_disk(steps: &mut terminal::Steps, recorder: &Recorder) -> bool {
         0 => steps.live(line),
         lost => steps.live(format_args!("{line}, {} are lost", terminal::count(lost))),
     }
-    // Where nothing is shown in place, once for each error.
+    // Without a terminal, print each error once.
     if steps.is_plain() {
         steps.step(format_args!("{error}; rows wait in memory"));
     }
@@ -245,7 +245,7 @@ fn say_event(event: &Event) {
     }
 }
 
-/// A recording that was made, as --json tells it.
+/// A finished recording, as --json prints it.
 #[derive(Debug, Serialize)]
 struct Recorded<'a> {
     recording: &'a Path,
@@ -272,7 +272,7 @@ impl<'a> Recorded<'a> {
     }
 }
 
-/// Says where a recording is, and what is missing in it.
+/// Prints where the recording is, and its losses.
 fn say_closed(summary: &Summary) {
     let Recorded { rows, bytes, .. } = Recorded::of(summary);
     terminal::done(format_args!(

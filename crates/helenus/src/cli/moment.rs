@@ -1,4 +1,4 @@
-//! Times of a recording as a person gives them.
+//! Parses times within a recording.
 
 use anyhow::{Context, Result, bail};
 

@@ -25,10 +25,11 @@ pub struct Arguments {
     /// The measure that partitions are ranked by, and that the shares of the busiest are of
     #[arg(long, value_enum, default_value_t = By::Count)]
     by: By,
-    /// Of this table alone, such as shop.orders
+    /// Only this table, such as shop.orders
     #[arg(long, value_name = "[KEYSPACE.]TABLE")]
     table: Option<String>,
-    /// Show the keys of partitions of a running node, which may be personal data. They stay in the memory of this command
+    /// Show the keys of partitions of a running node, which may be personal data. The keys stay in the memory of this
+    /// command
     #[arg(long, conflicts_with = "recordings")]
     keys: bool,
 }
@@ -37,7 +38,7 @@ pub struct Arguments {
 enum By {
     /// Requests
     Count,
-    /// All time that its requests took
+    /// Total time of the partition's requests
     Time,
     /// Bytes of requests and answers
     Bytes,

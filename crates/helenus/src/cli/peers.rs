@@ -27,19 +27,19 @@ pub struct Watch {
     /// With a comparison: read latency is of so long before, and so long at the end
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = super::duration)]
     window: Duration,
-    /// With a comparison: a peer on this machine (may be given again); otherwise those of the ring that run here
+    /// With --compare: a peer on this machine (repeatable) [default: the nodes of the ring that run here]
     #[arg(long = "peer", value_name = "ADDRESS[:PORT]")]
     peers: Vec<String>,
 }
 
-/// A node, and those of its peers that can be asked.
+/// A node, and those of its peers that can be reached.
 pub struct Peers {
     table: String,
     node: Asked,
     peers: Vec<Asked>,
 }
 
-/// A node that is asked for its table.
+/// A node whose table is read.
 struct Asked {
     name: String,
     process: Target,
@@ -47,7 +47,7 @@ struct Asked {
 }
 
 impl Peers {
-    /// Links to the node and its peers; says which can't be asked.
+    /// Links to the node and its peers; prints which can't be reached.
     pub fn find(node: &str, table: &str, watch: &Watch) -> Result<Peers> {
         let mut found = Peers { table: table.to_string(), node: Asked::open(node, table)?, peers: Vec::new() };
         let peers = if watch.peers.is_empty() { of_ring(node) } else { watch.peers.clone() };
@@ -92,7 +92,7 @@ impl Peers {
             let figures = self.node.figures(&self.table)?;
             steady = if figures.is_settled() { steady + 1 } else { 0 };
             let text = progress(&figures, started.elapsed());
-            // Without a terminal that redraws in place, each poll prints a line of its own.
+            // Without a terminal that redraws in place, each poll prints a line.
             if steps.is_plain() {
                 steps.step(text);
             } else {
@@ -141,7 +141,7 @@ impl Asked {
         })
     }
 
-    /// Its sockets close a moment before it is gone.
+    /// Its sockets close shortly before the process ends.
     fn has_ended(&self) -> bool {
         let ended = || !self.process.is_alive();
         (0..20).any(|_| {
@@ -153,7 +153,7 @@ impl Asked {
     }
 }
 
-/// Its peers by their CQL addresses; none where it can't be asked.
+/// The peers of a node by CQL address; empty if the node can't be asked.
 fn of_ring(node: &str) -> Vec<String> {
     let asked = nodes::address(node).and_then(|address| Ok(cql::identify(address, CQL_WITHIN)?));
     match asked {

@@ -8,7 +8,7 @@ use helenus_load::{Phase, schedule};
 #[derive(Debug)]
 pub struct Phases(Vec<(&'static str, String)>);
 
-/// Flag, name of its value (empty where it takes none), help.
+/// Flag, name of its value (empty if it takes none), help.
 const FLAGS: &[(&str, &str, &str)] = &[
     ("rate", "RATE", "A phase of so many requests per second, such as 5k (open loop)"),
     ("steps", "FROM..TO/STEP", "A phase for each rate, such as 2k..20k/2k (open loop)"),
@@ -57,7 +57,7 @@ impl Args for Phases {
         let flags = FLAGS.iter().map(|(flag, value, help)| {
             let flag = Arg::new(*flag).long(*flag).help(*help).action(ArgAction::Append).help_heading(heading);
             match *value {
-                // An empty value keeps the place of a flag that takes none.
+                // A flag without a value gets an empty one, to keep its position.
                 "" => flag.num_args(0).default_missing_value(""),
                 value => flag.value_name(value),
             }

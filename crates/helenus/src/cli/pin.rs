@@ -39,7 +39,7 @@ pub struct Arguments {
     /// only groups to place, without CPUs (may be given again)
     #[arg(long = "group", value_name = "NAME[,NAME…][=CPUS]")]
     groups: Vec<Group>,
-    /// Where equal-spread begins; drawn unless it is given
+    /// Seed of the first CPU for equal-spread [default: random]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// How long interrupts are counted for interrupt-aware, which should be under load
@@ -51,10 +51,10 @@ pub struct Arguments {
     /// With interrupt-aware: gather the busy interrupts on these CPUs, and keep off them
     #[arg(long, value_name = "CPUS")]
     move_interrupts: Option<CpuSet>,
-    /// Put everything back after so long
+    /// Restore everything after this time
     #[arg(long = "for", value_name = "DURATION", value_parser = super::duration)]
     lasts: Option<Duration>,
-    /// Place the threads that there are, end, and leave it so until `helenus unpin`
+    /// Place the existing threads, exit, and leave them so until `helenus unpin`
     #[arg(long, conflicts_with_all = ["lasts", "dry_run"])]
     keep: bool,
     /// Show what would be done, and do nothing
@@ -63,7 +63,7 @@ pub struct Arguments {
     /// Show what is pinned
     #[arg(long, conflicts_with_all = ["pid", "node", "strategy", "groups", "keep", "dry_run", "lasts"])]
     list: bool,
-    /// As JSON: a line for the plan and, at the end, one for what was put back
+    /// Print JSON: a line for the plan and, at the end, a line for the restored threads
     #[arg(long)]
     json: bool,
 }

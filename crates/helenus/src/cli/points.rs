@@ -21,7 +21,7 @@ pub struct Arguments {
     pattern: Option<String>,
     #[command(flatten)]
     target: TargetArguments,
-    /// Methods that a pattern may stand for
+    /// Methods that a pattern may match
     #[arg(long, value_name = "N", default_value_t = 1000)]
     at_most: u32,
     /// As JSON
@@ -57,7 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Without the packages of classes, which are in the JSON.
+/// The method without the package of its classes; the JSON has the full name.
 fn short(method: &str) -> String {
     let is_package = |segment: &str| segment.starts_with(|c: char| c.is_ascii_lowercase());
     let mut out = String::new();

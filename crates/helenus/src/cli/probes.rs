@@ -35,10 +35,10 @@ pub struct Arguments {
     /// How long
     #[arg(long = "for", value_name = "DURATION", value_parser = super::duration)]
     lasts: Option<Duration>,
-    /// Between two looks
+    /// Interval between readings
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = super::duration)]
     interval: Duration,
-    /// What comes first
+    /// Column to sort by
     #[arg(long, value_name = "COLUMN", default_value = "own")]
     sort: Sort,
     /// A line for each thread group
@@ -47,10 +47,10 @@ pub struct Arguments {
     /// CPU time of each call too; a microsecond a call
     #[arg(long)]
     cpu: bool,
-    /// Allocated bytes of each call too
+    /// Also measure the allocated bytes of each call
     #[arg(long)]
     allocation: bool,
-    /// Bound of the cost of metering, in % of all CPUs
+    /// Largest overhead of metering, in % of all CPUs
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
     bound: f64,
     /// Proceed even if this deoptimizes the whole JVM: a busy node is slow for about a minute (see `helenus agent`)
@@ -192,7 +192,7 @@ impl Line {
     fn add(&mut self, calls: &Calls) {
         self.calls += calls.calls;
         self.failed += calls.failed;
-        // The time of a call that the method makes to itself is in that of the outer one.
+        // The time of a recursive call is part of the outer call's time.
         self.total_ns += if calls.itself { 0 } else { calls.total_ns };
         self.own_ns += calls.inherent_ns;
         self.max_ns = self.max_ns.max(calls.max_ns);

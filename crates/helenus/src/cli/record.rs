@@ -16,7 +16,7 @@ use std::process::{Command, ExitCode};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// Record what running nodes do, and the requests of their clients
+/// Record running nodes and the requests of their clients
 ///
 /// Sources are CPUs, threads, GC, thread pools, tables, system calls, scheduling, and requests on the wire or inside the JVM.
 ///
@@ -104,7 +104,7 @@ fn targets(arguments: &Arguments) -> Result<Vec<(String, Target)>> {
     }
     for pid in &arguments.pids {
         let target = target::find(TargetName::Pid(*pid))?;
-        // In a network of its own it may have the loopback address that other nodes have in theirs.
+        // A process in another network namespace may use the same loopback address as nodes here.
         let elsewhere = network::is_apart(*pid).unwrap_or(true);
         let named = target.cql.filter(|address| !(elsewhere && address.ip().is_loopback()));
         let name = named.map_or_else(|| format!("pid {pid}"), |address| address.ip().to_string());

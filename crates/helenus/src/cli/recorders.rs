@@ -1,4 +1,4 @@
-//! The kept recordings that are being written on this machine, so that other commands find them by the node.
+//! Announces the kept recordings that are being written on this machine, so that other commands find them by node.
 
 use anyhow::{Context, Result, bail};
 use helenus_cassandra::Places;
@@ -14,7 +14,7 @@ pub struct Announced {
     pub pid: u32,
     /// The kept recording.
     pub recording: PathBuf,
-    /// Addresses of its nodes, as the rows have them.
+    /// Addresses of the nodes, as in the rows.
     pub nodes: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ impl Journaled for Announced {
     }
 }
 
-/// An announcement, which ends with this value.
+/// An announcement; dropping this value withdraws it.
 #[derive(Debug)]
 pub struct Announcement {
     journal: Journal<Announced>,
@@ -47,7 +47,7 @@ impl Announcement {
 
 impl Drop for Announcement {
     fn drop(&mut self) {
-        // One that is left is of a recording that nobody writes, and is passed over.
+        // If the removal fails, readers ignore the entry, because its writer has ended.
         let _ = self.journal.remove(&self.entry);
     }
 }

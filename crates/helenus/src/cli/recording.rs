@@ -25,7 +25,7 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Make a whole recording of one whose writer was killed or whose disk was full
+    /// Complete a recording whose writer was killed or whose disk was full
     #[command(after_help = "Example:\n  helenus recording salvage run.helenus")]
     Salvage {
         recording: PathBuf,
@@ -33,10 +33,10 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Make one recording of several, such as one from `helenus load` and one from `helenus record`
+    /// Merge recordings into one, such as one from `helenus load` and one from `helenus record`
     ///
-    /// Those of one machine are on one clock. Those of others have the times of their own clocks: say with --ahead how far
-    /// each is ahead of the first one's, where that is known (chronyc tracking, for one, says how far from true time).
+    /// Recordings of one machine share a clock. Recordings of other machines have their own clocks: give with --ahead
+    /// how far each is ahead of the first one's, if known (for example from chronyc tracking).
     #[command(after_help = "Examples:
   helenus recording merge load.helenus server.helenus -o both.helenus
   helenus recording merge one.helenus two.helenus three.helenus --ahead 1.5ms --ahead -200us -o all.helenus")]
@@ -46,7 +46,7 @@ enum Command {
         /// How far the clock of the second recording is ahead of the first's, then of the third, and so on
         #[arg(long, value_name = "DURATION", value_parser = ahead, allow_hyphen_values = true)]
         ahead: Vec<i64>,
-        /// Where to write the new recording
+        /// Path of the new recording
         #[arg(short, long)]
         output: PathBuf,
         /// Print the new recording's rows as JSON

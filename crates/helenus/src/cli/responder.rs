@@ -16,7 +16,7 @@ use std::process::ExitCode;
   helenus load keyvalue/write --node 127.0.0.1 --in-flight 128 --for 10s
   helenus responder --listen 127.0.0.2:9042")]
 pub struct Arguments {
-    /// Where it listens; not beyond this machine, since it asks nobody who they are
+    /// Address to listen on; only on this machine, because clients need no login
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9042", value_parser = listen)]
     listen: SocketAddr,
     /// Print the number of answered requests as JSON at the end

@@ -1,4 +1,4 @@
-//! Settings of tables and nodes: how they are given, shown, and written as CQL.
+//! Settings of tables and nodes: parsing, printing, and writing as CQL.
 
 use crate::terminal;
 use anyhow::{Result, bail, ensure};
@@ -32,7 +32,7 @@ pub struct OfNode {
     /// Bytes of requests that were read and not answered yet
     #[arg(long, value_name = "N")]
     pub concurrent_request_bytes: Option<u64>,
-    /// The same of one client's address
+    /// The same limit for each client address
     #[arg(long, value_name = "N")]
     pub concurrent_request_bytes_per_ip: Option<u64>,
     /// Largest number of threads of a stage: native-transport, read, mutation, counter-mutation, view-mutation (may be given
@@ -50,13 +50,13 @@ pub struct OfAll {
     /// The table
     #[arg(long, value_name = "KEYSPACE.TABLE")]
     table: String,
-    /// Its compaction parameters, as JSON
+    /// Compaction parameters of the table, as JSON
     #[arg(long, value_name = "JSON")]
     compaction: Option<String>,
     /// How long tombstones are kept
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     gc_grace: Option<Duration>,
-    /// Its compression parameters, as JSON
+    /// Compression parameters of the table, as JSON
     #[arg(long, value_name = "JSON")]
     compression: Option<String>,
     /// Print the statement as JSON
@@ -181,7 +181,7 @@ pub fn length(time: Duration) -> String {
     }
 }
 
-/// A time of the day on this machine; nothing where it isn't known.
+/// The local time of day; empty if unknown.
 pub fn since(ms: u64) -> String {
     let time = i64::try_from(ms).ok().filter(|ms| *ms > 0).and_then(|ms| Local.timestamp_millis_opt(ms).single());
     time.map_or("–".to_string(), |time| time.format("%Y-%m-%d %H:%M:%S").to_string())

@@ -28,16 +28,16 @@ pub struct Arguments {
     /// Events to draw [default: each system call if recorded, else the summary of system calls]
     #[arg(long, value_enum)]
     of: Option<What>,
-    /// System calls of this name; of requests, the operation
+    /// Only system calls of this name; for requests, this operation
     #[arg(long, value_name = "PATTERN")]
     call: Vec<String>,
-    /// Those by this thread group
+    /// Only calls of this thread group
     #[arg(long, value_name = "PATTERN")]
     group: Vec<String>,
-    /// Those on this file or socket
+    /// Only calls on this file or socket
     #[arg(long, value_name = "PATTERN")]
     file: Vec<String>,
-    /// From so long after the start of the recording
+    /// From this long after the start of the recording
     #[arg(long, value_name = "DURATION", value_parser = after)]
     from: Option<i64>,
     /// Until so long after the start of the recording
@@ -104,7 +104,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
 }
 
-/// The kind of events to draw: the requested one if the recording has it, or the most detailed one that it has.
+/// The kind of events to draw: the requested one if it was recorded, else the most detailed one.
 fn chosen(arguments: &Arguments, traces: Traces) -> Result<Of> {
     let recording = arguments.recording.display();
     let of = match arguments.of {

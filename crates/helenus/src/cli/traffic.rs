@@ -17,11 +17,11 @@ const READING: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Args)]
 pub struct Chosen {
-    /// One recording or more
+    /// One or more recordings
     #[arg(value_name = "RECORDING", required_unless_present = "nodes")]
     recordings: Vec<PathBuf>,
-    /// Without recordings: a node that runs on this machine, by its CQL address (may be given again, for a ring). Else requests to
-    /// this node alone
+    /// Without recordings: a running node on this machine, by its CQL address (repeatable, for a ring). With
+    /// recordings: only requests to this node
     #[arg(long = "node", value_name = "ADDRESS[:PORT]")]
     nodes: Vec<String>,
     /// How long to listen to a node [default: 10s, with --watch 3s]
@@ -30,10 +30,10 @@ pub struct Chosen {
     /// Listen again and again, until Ctrl-C
     #[arg(long, conflicts_with = "recordings")]
     watch: bool,
-    /// Of this client host alone
+    /// Only requests of this client host
     #[arg(long, value_name = "ADDRESS")]
     client: Option<String>,
-    /// Of statements with this text in them alone, in any case
+    /// Only statements that contain this text, in upper or lower case
     #[arg(long, value_name = "TEXT")]
     contains: Option<String>,
     /// Lines to show
@@ -53,7 +53,7 @@ pub struct Sorted {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Order {
-    /// All time that its requests took
+    /// Total time of the requests
     Time,
     Requests,
     P50,
@@ -69,7 +69,7 @@ impl Chosen {
         self.each_with(None, show)
     }
 
-    /// As [`Chosen::each`]; the texts of partition keys go to `keys`.
+    /// Like [`Chosen::each`], but `keys` receives the texts of partition keys.
     pub fn each_with(&self, keys: Option<Keys>, show: impl FnMut(&Engine) -> Result<()>) -> Result<ExitCode> {
         let lives = self.recordings.is_empty();
         if !lives && self.nodes.len() > 1 {
@@ -110,7 +110,7 @@ impl Chosen {
 }
 
 impl Sorted {
-    /// In the order that is asked for.
+    /// Sorts rows in the requested order.
     pub fn sorted<T>(&self, mut rows: Vec<T>, figures: impl Fn(&T) -> &TrafficFigures) -> Vec<T> {
         let weight = |row: &T| {
             let figures = figures(row);
@@ -184,7 +184,7 @@ pub fn warn_of_none() {
     terminal::warn("no such request was seen: record as root or with the agent, or ask for less");
 }
 
-/// The source of the figures, and the time that they are of.
+/// A line with the source of the figures and their time.
 pub fn source<T>(table: &TrafficTable<T>) -> String {
     source_of(table.provider, table.seconds, table.weight)
 }

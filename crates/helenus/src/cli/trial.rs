@@ -17,9 +17,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Try another definition of a table on copies of it
+/// Try another definition of a table on copies of the table
 ///
-/// The node itself stays as it is.
+/// The node itself is not changed.
 ///
 /// A snapshot of the table (hard links) is loaded into throwaway trial nodes on this machine, one with the table as it is and one
 /// for each --compaction; they compact until nothing is left, and are read in turns. Helenus asks the node itself for
@@ -33,7 +33,7 @@ use std::time::Duration;
   helenus try --node 10.0.0.7 --table shop.orders --gc-grace 1h --sample 10% --replay node.helenus
   helenus try --clean")]
 pub struct Arguments {
-    /// The node, by its CQL address; it runs on this machine
+    /// CQL address of the node, which runs on this machine
     #[arg(long, value_name = "ADDRESS[:PORT]", required_unless_present = "clean")]
     node: Option<String>,
     /// The table
@@ -45,14 +45,14 @@ pub struct Arguments {
     /// How long tombstones are kept, with each compaction that is tried
     #[arg(long, value_name = "DURATION", value_parser = super::duration, help_heading = "What is tried")]
     gc_grace: Option<Duration>,
-    /// Parameters of its compression, as JSON, with each compaction that is tried
+    /// Compression parameters, as JSON, tried with each --compaction
     #[arg(long, value_name = "JSON", help_heading = "What is tried")]
     compression: Option<String>,
     /// Repeat the SELECTs of the table that a recording has, in their shares; otherwise partitions are read from their
     /// beginning
     #[arg(long, value_name = "RECORDING", help_heading = "How")]
     replay: Option<PathBuf>,
-    /// Try some token ranges only, such as 10%: of every SSTable what is in them
+    /// Copy only some token ranges of every SSTable, such as 10%
     #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "How")]
     sample: Option<f64>,
     /// How often each copy is read in turn
@@ -64,7 +64,7 @@ pub struct Arguments {
     /// A setting of cassandra.yaml for each trial node (may be given again)
     #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "How")]
     settings: Vec<String>,
-    /// Where the trial nodes are to be; beside the node's data otherwise, so that nothing has to be copied
+    /// Folder of the trial nodes [default: beside the node's data, so that nothing has to be copied]
     #[arg(long, value_name = "FOLDER", help_heading = "How")]
     folder: Option<PathBuf>,
     /// End compactions that are not done by then
@@ -181,7 +181,7 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 impl Arguments {
-    /// One for each compaction, or one for what else is to be tried.
+    /// One candidate for each compaction, or one for the other changes.
     fn candidates(&self) -> Result<Vec<Candidate>> {
         let mut others = Vec::new();
         let mut names = Vec::new();

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// Change settings of one running node, compare it, and undo
 ///
-/// Its peers stay as they are.
+/// Other nodes are not changed.
 ///
 /// A change is written into a journal before it is made. It stays until `tune undo`, the end of its lease, or a restart of
 /// the node, and an ALTER TABLE of the same parameters takes its place. Changes that all nodes need are
@@ -46,7 +46,7 @@ enum Action {
     Renew(Renew),
     /// Compare a table on one node with its peers
     Compare(Compare),
-    /// Put back what was, unless somebody else has set it since
+    /// Restore the former value, unless somebody else has changed it since
     Undo(Undo),
     /// Print the CQL for changes of all nodes; it is never run
     Cql(settings::OfAll),
@@ -54,12 +54,12 @@ enum Action {
 
 #[derive(Debug, Args)]
 struct Apply {
-    /// The node, by its CQL address; it runs on this machine
+    /// CQL address of the node, which runs on this machine
     #[arg(long, value_name = "ADDRESS[:PORT]")]
     node: String,
     #[command(flatten)]
     wanted: settings::OfNode,
-    /// Put back what was after so long, also when helenus is gone; without, it stays until it is undone
+    /// Restore the former value after this time, even if helenus is gone [default: stays until it is undone]
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     lease: Option<Duration>,
     /// Measure the table on this node and its peers before, and watch it until its compactions are done
@@ -74,7 +74,7 @@ struct Apply {
 
 #[derive(Debug, Args)]
 struct Status {
-    /// Only of this node; also what others have set on it
+    /// Only this node; also shows what other users changed
     #[arg(long, value_name = "ADDRESS[:PORT]")]
     node: Option<String>,
     /// As JSON
@@ -84,16 +84,16 @@ struct Status {
 
 #[derive(Debug, Args)]
 struct Renew {
-    /// Of this node; also what others have set on it
+    /// Changes of this node, also by other users
     #[arg(long, value_name = "ADDRESS[:PORT]", required_unless_present_any = ["table", "all"])]
     node: Option<String>,
-    /// Of this table
+    /// Changes of this table
     #[arg(long, value_name = "KEYSPACE.TABLE")]
     table: Option<String>,
     /// Everything that the journal has
     #[arg(long, conflicts_with_all = ["node", "table"])]
     all: bool,
-    /// How long from now on; also of what had no lease
+    /// New length of the lease, also for changes without one
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     lease: Duration,
     /// As JSON
@@ -103,7 +103,7 @@ struct Renew {
 
 #[derive(Debug, Args)]
 struct Compare {
-    /// The node, by its CQL address; it runs on this machine
+    /// CQL address of the node, which runs on this machine
     #[arg(long, value_name = "ADDRESS[:PORT]")]
     node: String,
     /// The table
@@ -118,10 +118,10 @@ struct Compare {
 
 #[derive(Debug, Args)]
 struct Undo {
-    /// Of this node; also what others have set on it
+    /// Changes of this node, also by other users
     #[arg(long, value_name = "ADDRESS[:PORT]", required_unless_present_any = ["table", "all"])]
     node: Option<String>,
-    /// Of this table
+    /// Changes of this table
     #[arg(long, value_name = "KEYSPACE.TABLE")]
     table: Option<String>,
     /// Everything that the journal has
@@ -155,7 +155,7 @@ fn apply(arguments: &Apply) -> Result<()> {
     let tuner = tuner()?;
     let target = target::find(TargetName::Address(nodes::address(&arguments.node)?))?;
     let mut link = Link::open(&target, AGENT_JAR)?;
-    // Before it is measured for a while that nothing can come of it.
+    // Check first, before measuring for a while in vain.
     for (setting, _) in &wanted {
         link.read_setting(setting)?;
     }

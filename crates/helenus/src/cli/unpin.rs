@@ -10,8 +10,8 @@ use std::process::ExitCode;
 ///
 /// Every thread and interrupt gets the CPUs that it had before.
 ///
-/// Also after helenus was killed. Threads that were made meanwhile get the CPUs that the process had. Where another helenus
-/// follows the process, it is asked to put everything back, and ends.
+/// Works also after helenus was killed. Threads that were started since get the process's former CPUs. If another
+/// helenus process follows the node, that process restores everything and exits.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus pin --list
@@ -25,7 +25,7 @@ pub struct Arguments {
     /// A node on this machine, by its CQL address
     #[arg(long, value_name = "ADDRESS[:PORT]", conflicts_with = "all")]
     node: Option<String>,
-    /// All that this user has pinned
+    /// Unpin everything that this user has pinned
     #[arg(long)]
     all: bool,
     /// As JSON
@@ -37,7 +37,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let journals = Journals::within(&Places::of_user()?.state);
     let pid = match (&arguments.node, arguments.pid) {
         (Some(node), _) => Some(target::find(Some(node), None)?.pid),
-        // One that has ended may have left interrupts.
+        // An ended process may still have moved interrupts.
         (None, pid) => pid,
     };
     let is_meant = |saved: &Saved| pid.is_none_or(|pid| saved.pid == pid);
@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     failed.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
 }
 
-/// Says what is as it was.
+/// Prints what was restored.
 pub fn say(restored: &Restored) {
     let Restored { pid, command, process_ended, threads, threads_since, threads_ended, interrupts } = restored;
     let name = format!("{command} (pid {pid})");

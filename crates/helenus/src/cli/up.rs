@@ -46,7 +46,7 @@ pub struct Arguments {
     /// Address of the first node
     #[arg(long, value_name = "127.x.x.x")]
     address: Option<Ipv4Addr>,
-    /// Port of CQL
+    /// CQL port
     #[arg(long, default_value_t = 9042)]
     port: u16,
     /// Port between the nodes

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 ///
 /// A valve holds calls of a point or tasks of a stage back once its limit is in flight.
 ///
-/// A valve finds the limit that serves best by itself, says why it is what it is, and opens when anything goes wrong. It stays
-/// when this command has ended, until it is removed; the node is then as it was before.
+/// A valve searches for the best limit by itself, gives the reason of each decision, and opens when anything goes
+/// wrong. It stays after this command until it is removed; the node then runs as before.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus valve add lwt --at lwt --law throughput --node 127.0.0.1
@@ -39,7 +39,7 @@ enum Action {
     Set(Set),
     /// The valves of a node
     List(List),
-    /// Look at the valves of a node while they work
+    /// Watch the valves of a node at work
     Watch(Watch),
     /// Take a valve out again; the node is as it was before
     Remove(Remove),
@@ -64,7 +64,7 @@ struct Add {
     /// With --order class: how often a point's turn comes (may be given again)
     #[arg(long = "weight", value_name = "POINT=N", value_parser = pair::<u32>)]
     weights: Vec<(String, u32)>,
-    /// Methods that the points may stand for
+    /// Methods that the points may match
     #[arg(long, value_name = "N")]
     at_most: Option<u32>,
     /// Proceed even if this deoptimizes the whole JVM: a busy node is slow for about a minute (see `helenus agent`)
@@ -77,7 +77,7 @@ struct Add {
     json: bool,
 }
 
-/// Settings that can be changed later, too.
+/// Settings that can also be changed later.
 #[derive(Debug, Args)]
 struct Changes {
     /// Law that sets the limit: throughput, response-time, gradient2 or fixed [default: throughput]
@@ -92,13 +92,13 @@ struct Changes {
     /// The limit is never above
     #[arg(long, value_name = "N")]
     max: Option<u32>,
-    /// One that has waited for so long goes through, or is refused with --refuse
+    /// Longest wait of a request, which is then let through, or refused with --refuse
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     max_wait: Option<Duration>,
     /// Answer with the server's Overloaded after --max-wait; only where the point has such an answer
     #[arg(long, value_name = "YES|NO", num_args = 0..=1, default_missing_value = "true", value_parser = BoolishValueParser::new())]
     refuse: Option<bool>,
-    /// Open when nothing goes through for so long while some wait
+    /// Open the valve if no request leaves for this time while some wait
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     watchdog: Option<Duration>,
     /// Open when nobody watches with --hold for so long; 0s for never
@@ -132,7 +132,7 @@ struct List {
 struct Watch {
     #[command(flatten)]
     target: TargetArguments,
-    /// Between two looks
+    /// Interval between readings
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = super::duration)]
     interval: Duration,
     /// How long
@@ -144,7 +144,7 @@ struct Watch {
     /// Serve OpenMetrics (Prometheus) on this loopback address meanwhile; prints the address with its token
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
-    /// A line of JSON for each look
+    /// Print a line of JSON for each reading
     #[arg(long)]
     json: bool,
 }
@@ -154,12 +154,12 @@ struct Remove {
     /// Which valve
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     name: Option<String>,
-    /// All of them
+    /// Remove all
     #[arg(long)]
     all: bool,
     #[command(flatten)]
     target: TargetArguments,
-    /// Print those that are left as JSON
+    /// Print the remaining valves as JSON
     #[arg(long)]
     json: bool,
 }

@@ -24,7 +24,7 @@ use std::time::Duration;
   helenus load keyvalue/mixed --rate 5k --for 60s && helenus verify keyvalue/mixed --requests 300k
   helenus verify mine.toml --count 50k --json")]
 pub struct Arguments {
-    /// The recording of a load, or a workload as `helenus load` takes it
+    /// Recording of a load, or a workload as for `helenus load`
     #[arg(value_name = "RECORDING|WORKLOAD")]
     written: String,
     /// A node to begin with, instead of those of the recording or 127.0.0.1; the rest of the ring is found through it (may
@@ -33,10 +33,10 @@ pub struct Arguments {
     nodes: Vec<String>,
     #[command(flatten)]
     access: AccessArguments,
-    /// Number of keys that the load had, instead of the workload's
+    /// Number of keys of the load, instead of the workload's
     #[arg(long, value_name = "N", value_parser = super::load::count)]
     population: Option<u64>,
-    /// How many requests of populating there were, instead of all that the workload has
+    /// Number of populating requests, instead of the workload's
     #[arg(long, value_name = "N", value_parser = super::load::count)]
     count: Option<u64>,
     /// How many requests of the mix there were; without --count, nothing was populated before

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use helenus_explain::{Engine, Flame, FlameOptions};
 use std::time::Duration;
 
-/// From and to on the clock of the recording; all where neither is given.
+/// The window on the recording's clock; the whole time if neither end is given.
 pub fn window((from, to): (Option<Duration>, Option<Duration>), first_ns: i64) -> Result<(i64, i64)> {
     if let (Some(from), Some(to)) = (from, to)
         && from >= to
@@ -15,7 +15,7 @@ pub fn window((from, to): (Option<Duration>, Option<Duration>), first_ns: i64) -
     Ok((from.map_or(i64::MIN, at), to.map_or(i64::MAX, at)))
 }
 
-/// Why nothing is left of the samples: no such event, no such group, or none at that time.
+/// Why no samples remain: no such event, no such group, or none in the window.
 pub fn why_empty(engine: &Engine, options: &FlameOptions) -> Result<String> {
     let events = Flame::events(engine)?;
     if events.is_empty() {

@@ -31,13 +31,13 @@ const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8")
 const HEADERS_WITHIN: Duration = Duration::from_secs(5);
 /// Until it has taken the answer. Each connection has one request; its body is not read.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(15);
-/// The least that hyper takes.
+/// The smallest value that hyper accepts.
 const HEADERS_AT_MOST_BYTES: usize = 8 << 10;
 const CONNECTIONS_AT_MOST: usize = 64;
 /// Before the next is accepted where that has failed, as without a free descriptor.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What has metrics.
+/// A source of metrics.
 pub trait Measured: fmt::Debug + Send + 'static {
     fn encode(&self, encoder: &mut DescriptorEncoder) -> Result<(), fmt::Error>;
 }
@@ -77,7 +77,7 @@ impl<T: Measured> Metrics<T> {
         Ok(Metrics { address, latest, stop: Some(stop), thread })
     }
 
-    /// Where they are, token included.
+    /// The URL of the metrics, token included.
     pub fn address(&self) -> &str {
         &self.address
     }
@@ -121,7 +121,7 @@ async fn accept(listener: TcpListener, page: Arc<Page>) {
     }
 }
 
-/// The one page that there is.
+/// The only page.
 struct Page {
     token: String,
     registry: Registry,
@@ -174,7 +174,7 @@ impl<T: Measured> Collector for Latest<T> {
     }
 }
 
-/// One metric with a label.
+/// Registers a metric with labels.
 fn family<L: EncodeLabelSet, M: EncodeMetric>(
     encoder: &mut DescriptorEncoder,
     (name, help, unit): (&str, &str, Option<&Unit>),

@@ -20,7 +20,7 @@ struct Quantile {
     quantile: String,
 }
 
-/// The valves of one node.
+/// Metrics of one node's valves.
 #[derive(Debug)]
 pub struct Watched {
     pub node: String,

@@ -14,7 +14,7 @@ pub fn write(figures: &impl serde::Serialize, output: &Path) -> Result<()> {
     write_page(&html(figures)?, output)
 }
 
-/// A report as one HTML file.
+/// Renders a report as one HTML file.
 pub fn html(figures: &impl serde::Serialize) -> Result<String> {
     page(REPORT_HTML, PLACE, &serde_json::to_string(figures)?)
 }

@@ -28,7 +28,7 @@ pub(super) struct Api {
     library: Arc<Library>,
     work: Work,
     followed: Arc<Followed>,
-    /// From when to when each recording reaches, once it was asked.
+    /// The time span of each recording that was asked for.
     spans: Arc<Mutex<HashMap<String, (i64, i64)>>>,
 }
 
@@ -78,7 +78,7 @@ impl Api {
         let Some(question) = Question::named(name) else {
             return Answer::error(StatusCode::NOT_FOUND, &format!("the workbench has no answer named {name}"));
         };
-        // Of a recording that is still written the answer changes.
+        // The answers about a growing recording change, so they are not cached.
         let is_kept = question.is_kept() && asked.text("recording").is_some_and(|name| self.library.is_closed(name));
         let key = is_kept.then(|| format!("{name}?{parameters}"));
         let (library, spans) = (Arc::clone(&self.library), Arc::clone(&self.spans));
@@ -159,7 +159,7 @@ impl Question {
     }
 }
 
-/// The recording and window of a question, and what answers it.
+/// The recording and window of a question, with access to the data.
 struct Subject<'a> {
     library: &'a Library,
     spans: &'a Mutex<HashMap<String, (i64, i64)>>,
@@ -220,7 +220,7 @@ impl Subject<'_> {
         Ok((seconds.unwrap_or(60), until))
     }
 
-    /// The recording, or the window of it.
+    /// An engine with the recording, or with the window of it.
     fn engine(&self) -> Result<Engine> {
         self.engine_of(self.asked.needed("recording")?, self.window("t")?)
     }
@@ -255,7 +255,7 @@ impl Subject<'_> {
         Ok(self.window("t")?.unwrap_or(self.span()?))
     }
 
-    /// From the first thing that was recorded to the last.
+    /// From the first recorded row to the last.
     fn span(&self) -> Result<(i64, i64)> {
         let name = self.asked.needed("recording")?;
         let known = || self.spans.lock().unwrap_or_else(PoisonError::into_inner);
@@ -299,7 +299,7 @@ impl Subject<'_> {
         let options = self.options()?;
         let engine = match (options.window, options.against) {
             (Some(asked), Some(good)) => {
-                // Both, and so also all that lies between them.
+                // Both windows, and the time between them.
                 let both = (asked.0.min(good.0), asked.1.max(good.1));
                 self.engine_of(self.asked.needed("recording")?, Some(both))?
             }
@@ -355,7 +355,7 @@ impl Subject<'_> {
         Ok(flame)
     }
 
-    /// The window against another one, of the same or of another recording.
+    /// Compares the window with another one of the same or another recording.
     fn compared(&self) -> Result<String> {
         let own = self.asked.needed("recording")?;
         let with = self.asked.text("with").unwrap_or(own);

@@ -1,4 +1,4 @@
-//! Who is answered: a page that this server served, in a browser that was given the link.
+//! Access control: only pages of this server, in a browser that was given the link, get answers.
 //!
 //! A web site that the same browser shows can send requests here. It can't set the header with the token, and a name that it
 //! lets point to 127.0.0.1 is in the Host header.

@@ -5,11 +5,11 @@ use helenus_explain::Listed;
 use helenus_recording::{Manifest, Recording, State};
 use std::path::{Path, PathBuf};
 
-/// Folders within the opened one that are looked into.
+/// Depth of folders to search for recordings.
 const DEEPEST: usize = 3;
 /// Recordings that are listed.
 const MOST: usize = 1000;
-/// Files and folders that are looked at.
+/// The most files and folders to visit.
 const MOST_ENTRIES: usize = 20_000;
 
 #[derive(Debug, Clone)]
@@ -50,7 +50,7 @@ impl Library {
         Ok(Recording::open(&self.path(name)?)?)
     }
 
-    /// Where a recording of the list is.
+    /// The path of a listed recording.
     pub fn path(&self, name: &str) -> Result<PathBuf> {
         let found = self.paths().into_iter().find(|(known, _)| known == name);
         found.map(|(_, path)| path).with_context(|| format!("there is no recording {name} in the opened folder"))
@@ -81,7 +81,7 @@ impl Library {
                 return;
             }
             *left -= 1;
-            // Not of what a link leads to.
+            // Links are not followed.
             if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 continue;
             }

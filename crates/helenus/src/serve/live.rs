@@ -1,4 +1,4 @@
-//! Recordings that grow: each is followed by a thread of its own, which keeps the figures of the last minutes.
+//! Growing recordings: a thread follows each, and keeps the figures of the last minutes.
 
 use anyhow::{Context, Result, bail};
 use helenus_explain::{Live, LiveBy, LiveView, LiveWindow};
@@ -73,7 +73,7 @@ impl Follower {
     /// Reads until the recorder ends, or nobody asks any more.
     fn follow(&self, mut tail: Tail) {
         while open(&self.asked).elapsed() < IDLE {
-            // Before its rows are read, so that none is left.
+            // Asked before reading its rows, so that the last rows are read.
             let is_growing = tail.is_growing();
             if let Err(error) = self.read(&mut tail) {
                 *open(&self.failed) = Some(error.to_string());

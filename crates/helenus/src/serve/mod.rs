@@ -58,7 +58,7 @@ struct Answer {
     status: StatusCode,
     content: &'static str,
     body: String,
-    /// For the styles that the page's own scripts make; None where there is no page.
+    /// The nonce for styles that the page's scripts create; None without a page.
     nonce: Option<String>,
 }
 

@@ -4,7 +4,7 @@ use super::Answer;
 use crate::assets::{WORKBENCH_CSS, WORKBENCH_HTML, WORKBENCH_JS};
 use hyper::StatusCode;
 
-/// In the page: the nonce of the styles that its scripts make.
+/// Placeholder in the page for the nonce of styles that its scripts create.
 const NONCE: &str = "HELENUS_NONCE";
 
 pub(super) fn page(path: &str) -> Answer {

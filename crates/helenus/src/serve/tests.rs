@@ -1,4 +1,4 @@
-//! The server as a browser, and as others, meet it.
+//! Tests of the server, as a browser and as an attacker.
 
 use super::{Library, Server};
 use helenus_recording::{Manifest, Recorder, rows};
@@ -17,7 +17,7 @@ const RATE: i64 = 100;
 /// From when on requests take long.
 const SLOW_FROM: i64 = 10;
 
-/// A load of two operations, of which one becomes slow after ten seconds.
+/// Records a load of two operations, one of which becomes slow after ten seconds.
 fn record(path: &Path) {
     let recorder = Recorder::create(path, Manifest::new("a slow read", "test")).unwrap();
     recorder.append(rows::Mark {
@@ -112,10 +112,10 @@ fn strangers_are_refused() {
     is(&served.ask(list, "Authorization: Bearer 0123\r\n"), "401");
     // A token in the address is in histories and logs.
     is(&served.ask(&format!("{list}?token={}", served.token), ""), "401");
-    // A name of somebody else that was made to point here.
+    // A foreign name that resolves to this machine (DNS rebinding).
     is(&served.send(&format!("GET {list} HTTP/1.1\r\nHost: evil.example\r\n{bearer}\r\n")), "403");
     is(&served.send(&format!("GET / HTTP/1.1\r\nHost: evil.example:{}\r\n\r\n", served.address.port())), "403");
-    // Pages of others in the same browser.
+    // Pages of other sites in the same browser.
     is(&served.ask(list, &format!("{bearer}Origin: https://evil.example\r\n")), "403");
     is(&served.ask(list, &format!("{bearer}Origin: null\r\n")), "403");
     is(&served.ask(list, &format!("{bearer}Origin: http://{host}\r\n")), "200");
@@ -123,7 +123,7 @@ fn strangers_are_refused() {
         is(&served.ask(list, &format!("{bearer}Sec-Fetch-Site: {site}\r\n")), "403");
     }
     is(&served.ask(list, &format!("{bearer}Sec-Fetch-Site: same-origin\r\n")), "200");
-    // Nothing is written, and nothing is sent.
+    // Only GET is allowed.
     is(&served.send(&format!("POST {list} HTTP/1.1\r\nHost: {host}\r\n{bearer}Content-Length: 0\r\n\r\n")), "405");
     is(&served.send(&format!("GET {list} HTTP/1.1\r\nHost: {host}\r\n{bearer}Content-Length: 9999999\r\n\r\n")), "413");
     let long = format!("GET {list}?q={} HTTP/1.1\r\nHost: {host}\r\n{bearer}\r\n", "x".repeat(1 << 20));

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// For one question.
+/// Time limit of one question.
 const LIMIT: Duration = Duration::from_secs(120);
 /// Questions at a time: one that reads much leaves room for others.
 const AT_A_TIME: usize = 4;

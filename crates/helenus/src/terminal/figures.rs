@@ -13,7 +13,7 @@ pub fn count(number: u64) -> String {
     out
 }
 
-/// Milliseconds with as many digits as are of use.
+/// Milliseconds with a sensible number of digits.
 pub fn millis(ms: Option<f64>) -> String {
     match ms {
         None => "–".into(),

@@ -1,6 +1,6 @@
 //! How Helenus speaks to a person: data to stdout, talk to stderr, colour where it is wanted.
 //!
-//! Everything is written by the functions of this module, which escape what others wrote (see [`style`]). Nothing else prints.
+//! All output goes through this module, which escapes foreign text (see [`style`]).
 
 mod figures;
 mod steps;
@@ -20,10 +20,10 @@ use style::{Ink, inked};
 
 /// Lines of prose are no longer than this on a wide terminal.
 const PROSE: usize = 110;
-/// Lines of prose where there is no terminal.
+/// Width of prose without a terminal.
 const WITHOUT_TERMINAL: usize = 100;
 
-/// Columns of the terminal that stdout is, or of COLUMNS.
+/// Width of the terminal at stdout, or COLUMNS.
 pub fn width() -> Option<usize> {
     columns_of(&io::stdout())
 }
@@ -33,7 +33,7 @@ fn columns_of(stream: &impl std::os::fd::AsFd) -> Option<usize> {
     columns.or_else(|| terminal_size::terminal_size_of(stream).map(|(width, _)| usize::from(width.0)))
 }
 
-/// Rows of the terminal that stdout is.
+/// Height of the terminal at stdout.
 pub fn height() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(_, height)| usize::from(height.0))
 }
@@ -47,7 +47,7 @@ pub fn prose_width() -> usize {
 pub fn error(error: &anyhow::Error) {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
-        // Some of our errors already hold the text of their cause.
+        // Some of our errors already contain the text of their cause.
         if !text.contains(&cause) {
             if !text.is_empty() {
                 text.push_str(": ");
@@ -58,7 +58,7 @@ pub fn error(error: &anyhow::Error) {
     talk(format_args!("{} {}", inked(Ink::Red, "error:"), continued(text)));
 }
 
-/// Something to heed that is no error.
+/// Prints a warning.
 pub fn warn(text: impl Display) {
     talk(format_args!("{} {}", inked(Ink::Yellow, "warning:"), continued(text)));
 }
@@ -68,7 +68,7 @@ pub fn done(text: impl Display) {
     talk(format_args!("{} {}", inked(Ink::Green, "✓"), continued(text)));
 }
 
-/// With every line but the first one indented, so that no name with a line feed in it begins a line of its own.
+/// Indents every line but the first, so that a name with a line feed can't fake a line of output.
 fn continued(text: impl Display) -> String {
     text.to_string().replace('\n', "\n  ")
 }
@@ -85,24 +85,24 @@ pub fn print(text: impl Display) {
     anstream::println!("{}", shown(&text.to_string(), width()));
 }
 
-/// A line on stdout that is taken as it is, such as a statement.
+/// Prints a line of data to stdout verbatim, such as a statement.
 pub fn data(text: impl Display) {
     anstream::println!("{}", style::render(&text.to_string()));
 }
 
-/// One document on stdout.
+/// Prints one JSON document to stdout.
 pub fn json(value: &(impl Serialize + ?Sized)) -> serde_json::Result<()> {
     anstream::println!("{}", style::json_text(&serde_json::to_string_pretty(value)?));
     Ok(())
 }
 
-/// A document in one line, where several follow each other.
+/// Prints one JSON document as a single line.
 pub fn json_line(value: &(impl Serialize + ?Sized)) -> serde_json::Result<()> {
     anstream::println!("{}", style::json_text(&serde_json::to_string(value)?));
     Ok(())
 }
 
-/// A picture of ours with colours of its own and no text of others.
+/// Prints a picture with its own colours, without foreign text.
 pub fn picture(text: &str) {
     anstream::print!("{}", style::marks(text));
 }
@@ -111,7 +111,7 @@ pub fn has_colours() -> bool {
     anstream::stdout().current_choice() != anstream::ColorChoice::Never
 }
 
-/// As it is shown, without colours.
+/// The text as shown, without colours.
 #[cfg(test)]
 pub fn plain(text: &str) -> String {
     anstream::adapter::strip_str(&style::render(text)).to_string()
@@ -167,12 +167,12 @@ pub fn out() -> Out {
     Out { line: Vec::new(), is_stderr: false, is_folded: true }
 }
 
-/// As [`out`], without wrapping lines.
+/// Like [`out`], without wrapping lines.
 pub fn lines() -> Out {
     Out { line: Vec::new(), is_stderr: false, is_folded: false }
 }
 
-/// As [`lines`], beside the data.
+/// Like [`lines`], on stderr.
 pub fn beside() -> Out {
     Out { line: Vec::new(), is_stderr: true, is_folded: false }
 }
@@ -210,13 +210,13 @@ impl Drop for Out {
     }
 }
 
-/// Bytes for another program, which gets them as they are; a terminal gets them as [`lines`].
+/// Stdout for another program's data: verbatim into a file or pipe, and like [`lines`] on a terminal.
 pub fn raw() -> Box<dyn Write> {
     let stdout = io::stdout();
     if stdout.is_terminal() { Box::new(lines()) } else { Box::new(io::BufWriter::new(stdout.lock())) }
 }
 
-/// A file of ours on stdout.
+/// Writes one of our files to stdout.
 pub fn whole(text: &str) -> io::Result<()> {
     let mut out = raw();
     out.write_all(text.as_bytes())?;

@@ -28,7 +28,7 @@ impl Steps {
         Steps { bar, plain, last: String::new() }
     }
 
-    /// A new step: shown in place, and as a line of its own where there is no terminal.
+    /// Shows a new step in place, or as a line without a terminal.
     pub fn step(&mut self, text: impl Display) {
         let text = text.to_string();
         if self.plain && text != self.last {

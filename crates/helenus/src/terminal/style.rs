@@ -1,4 +1,4 @@
-//! Our own colours, and the one place that shows other people's text: titles, statements, names of frames, files and nodes.
+//! Colours, and the escaping of foreign text: titles, statements, names of frames, files and nodes.
 //!
 //! A style is written as characters that no other text holds. [`render`] shows every control character escaped, so that nothing
 //! from a recording or a node reaches the terminal as a command, and turns our own marks into ANSI sequences.
@@ -33,7 +33,7 @@ const INKS: [(Ink, Style); 6] = [
     (Ink::Green, GREEN),
 ];
 
-/// The mark that ends a style; those that begin one follow it in the order of [`INKS`].
+/// The mark that ends a style. The marks that begin one follow it in the order of [`INKS`].
 ///
 /// Characters that are not assigned and take no width (Default_Ignorable_Code_Point), others in each process, so that no
 /// text can be written to hold them.
@@ -64,7 +64,7 @@ pub fn escaped(text: &str) -> String {
     escape_where(text, |character| is_unsafe(character) && !matches!(character, '\n' | '\t'))
 }
 
-/// As [`escaped`], with line feeds and tabs escaped too, such as a name in a table.
+/// Like [`escaped`], but also escapes line feeds and tabs, as for a name in a table.
 pub fn one_line(text: &str) -> String {
     escape_where(text, is_unsafe)
 }
@@ -81,7 +81,7 @@ fn escape_where(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// Styles as ANSI.
+/// Replaces marks by ANSI codes.
 pub fn marks(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(render(&styled), format!("\x1b[1m{SHOWN}\x1b[0m {SHOWN}"));
         assert_eq!(render("α → ✓ 漢字 👩‍🔬 é\n\tb"), "α → ✓ 漢字 👩‍🔬 é\n\tb");
         assert_eq!(one_line("a\nb\tc\x1b"), "a\\nb\\tc\\x1b");
-        // All marks of other processes, too.
+        // All marks that other processes could use.
         let marks: String = (0xE_01F0..=0xE_0FFF).filter_map(char::from_u32).collect();
         let shown = render(&marks).matches("\\u{e0").count();
         assert_eq!(shown, marks.chars().count() - 7);

@@ -11,7 +11,7 @@ use std::fmt;
 
 /// Texts up to this width are not broken.
 const WHOLE: usize = 16;
-/// No word needs more: longer ones, such as paths, are broken.
+/// Width of the longest word that is not broken; longer ones, such as paths, are.
 const WORD: usize = 24;
 /// Around a cell.
 const PADDING: usize = 2;
@@ -89,20 +89,20 @@ impl Table {
         cells.max(head).max(1)
     }
 
-    /// As [`Table::least`], but row names may take `name` columns before they are broken.
+    /// Like [`Table::least`], but row names may use `name` columns before they are broken.
     fn least_in_band(&self, column: usize, name: usize) -> usize {
         let name = if column < self.keys { self.natural(column).min(name) } else { 0 };
         self.least(column).max(name)
     }
 
-    /// Some of the columns, as wide as there is room for; each has at least its width in `least`.
+    /// Widths of the chosen columns, at least `least` each, sharing the available width.
     fn band(&self, chosen: &[usize], least: &dyn Fn(usize) -> usize, width: usize) -> String {
         let mut widths: Vec<usize> = chosen.iter().map(|column| least(*column)).collect();
         let mut room = width.saturating_sub(widths.iter().map(|width| width + PADDING).sum());
         let mut order: Vec<usize> = (0..chosen.len()).collect();
         let wants = |place: usize, widths: &[usize]| self.natural(chosen[place]).saturating_sub(widths[place]);
         order.sort_by_key(|place| wants(*place, &widths));
-        // Columns that want least come first, so that the room they leave goes to the others.
+        // Columns with the smallest wish first, so that the space that they leave goes to the others.
         for (done, place) in order.iter().enumerate() {
             let share = room / (order.len() - done);
             let more = wants(*place, &widths).min(share);
@@ -162,7 +162,7 @@ impl Table {
         lines.join("\n")
     }
 
-    /// Columns that say the same in every row, as a line above them; and those that are left.
+    /// Columns with the same value in every row, as a line above the table, and the remaining columns.
     fn constant_keys(&self) -> (Vec<String>, Vec<usize>) {
         let mut given = Vec::new();
         let mut left = Vec::new();

@@ -82,7 +82,7 @@ fn nothing(error: &io::Error) -> Unavailable {
     }
 }
 
-/// Why the CPUs count nothing, by what the kernel said when it was asked for their cycles.
+/// Why hardware counters don't work, by the kernel's error for cycles.
 fn no_pmu(error: &io::Error, virtual_machine: bool) -> Unavailable {
     match error.raw_os_error() {
         Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV | libc::ENXIO) if virtual_machine => Unavailable::new(
@@ -104,7 +104,7 @@ fn paranoid() -> String {
     std::fs::read_to_string(PARANOID).map_or_else(|_| "not readable".to_string(), |level| level.trim().to_string())
 }
 
-/// Whether a hypervisor says to the CPUs that it is there.
+/// Whether the CPUs report a hypervisor.
 fn in_virtual_machine() -> bool {
     let facts = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let flags = facts.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
@@ -126,7 +126,7 @@ mod tests {
         assert!(nothing(&io::Error::from_raw_os_error(libc::ENOSYS)).way_out.contains("CONFIG_PERF_EVENTS"));
     }
 
-    /// The machine says the same by another way: the kernel registers a PMU where there is one.
+    /// Compare with the kernel's list of PMUs.
     #[test]
     fn whether_there_is_a_pmu_is_what_the_kernel_registered() {
         let Ok(countable) = countable() else { panic!("this test counts in a real kernel") };

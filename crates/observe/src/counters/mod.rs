@@ -24,7 +24,7 @@ const SOURCE: &str = "counters";
 /// The share of the process's CPU time from which the source reports that threads came and went uncounted.
 const UNSEEN_SHARE: f64 = 0.01;
 
-/// Says whether the CPUs of this machine count for us.
+/// Checks whether hardware counters work on this machine.
 pub(crate) fn check() -> Check {
     let what = "cycles, instructions and cache misses of threads";
     match countable() {
@@ -50,7 +50,7 @@ pub(crate) struct Counters {
     threads: HashMap<i64, Counted>,
     /// Events counted since the last rows, by thread group.
     groups: BTreeMap<String, Counts>,
-    /// None where it can't be read.
+    /// None if it can't be read.
     process: Option<ProcessClock>,
     last_ns: i64,
     cpu_ns: i64,
@@ -65,7 +65,7 @@ struct Counted {
     counters: ThreadCounters,
 }
 
-/// The CPU time of a process, those of its threads that have ended included.
+/// The CPU time of a process, including its ended threads.
 #[derive(Debug)]
 struct ProcessClock {
     clock: libc::clockid_t,
@@ -104,7 +104,8 @@ impl Counters {
             refused: HashMap::new(),
         };
         counters.follow(threads);
-        // After that, which takes a while where threads are many: what ran meanwhile is none that nobody saw.
+        // Read after opening the counters, which takes a while with many threads: CPU time before that is not counted
+        // as missed.
         counters.process = ProcessClock::of(watched.pid);
         match counters.refused.values().next() {
             Some(error) if counters.threads.is_empty() => Err(Unavailable::new(
@@ -115,7 +116,7 @@ impl Counters {
         }
     }
 
-    /// Counts the threads that have come, and takes what those counted that have ended or have another name now.
+    /// Opens counters of new threads, and takes the counts of threads that have ended or were renamed.
     pub(crate) fn follow(&mut self, threads: &Threads) {
         let before_ns = cpu_time_of_this_thread_ns();
         let mut ended: Vec<i64> = Vec::new();
@@ -209,7 +210,7 @@ impl Counters {
     }
 }
 
-/// Adds what a thread counted since it was asked last.
+/// Adds the counts of a thread since the last call.
 fn take(counted: &mut Counted, groups: &mut BTreeMap<String, Counts>) {
     // The kernel keeps no counters from us that it gave: without an answer there was nothing.
     let Ok(more) = counted.counters.more() else { return };

@@ -1,4 +1,4 @@
-//! The counters of one thread.
+//! The hardware counters of one thread.
 
 use super::machine::Countable;
 use perf_event::events::{Event, Hardware, Software};
@@ -24,13 +24,13 @@ pub(super) struct Counts {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Read {
     pub(super) values: [u64; 4],
-    /// ns for which they were wanted.
+    /// Time for which the counters were enabled, ns.
     pub(super) enabled_ns: u64,
-    /// ns for which they counted.
+    /// Time for which the counters were running, ns.
     pub(super) running_ns: u64,
 }
 
-/// The open counters of a thread. Those of a thread that has ended keep what they counted.
+/// The open counters of a thread. After the thread has ended they keep their counts.
 #[derive(Debug)]
 pub(super) struct ThreadCounters {
     software: Group,
@@ -56,7 +56,7 @@ impl ThreadCounters {
 /// Counters that are always on the CPU together. The first is their leader, through which all are read.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// None for those that this machine does not have.
+    /// None for counters that this machine does not have.
     counters: [Option<Counter>; 4],
     leader: usize,
     last: Read,
@@ -91,7 +91,7 @@ impl Group {
         }
     }
 
-    /// Which of them there are.
+    /// Which counters exist.
     pub(super) fn has(&self) -> [bool; 4] {
         std::array::from_fn(|position| self.counters[position].is_some())
     }

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 
 const LIBRARY: &CStr = c"libelf.so.1";
 
-/// Five words: as many as the longest of them takes. Callees ignore words beyond their own arguments, as the calling
-/// conventions of Linux on x86-64 and AArch64 pass them in registers.
+/// A function of five words, the most that any of these functions takes. By the calling conventions of Linux on x86-64
+/// and AArch64 further arguments are in registers that a callee ignores.
 type Function = unsafe extern "C" fn(usize, usize, usize, usize, usize) -> usize;
 
 /// Whether this machine has a libelf.
@@ -17,7 +17,7 @@ pub(super) fn is_here() -> bool {
     library().is_some()
 }
 
-/// Its handle; it stays open.
+/// The handle of the opened library, which is never closed.
 fn library() -> Option<*mut c_void> {
     static HANDLE: OnceLock<Option<usize>> = OnceLock::new();
     // SAFETY: the name ends with a nul, and libelf does nothing when it is loaded.
@@ -41,7 +41,7 @@ macro_rules! passed_on {
                 Ok(name) => name,
                 Err(_) => c"",
             };
-            // SAFETY: the caller gives what the function of this name takes.
+            // SAFETY: the caller passes the arguments of the function with this name.
             function(NAME).map_or(0, |function| unsafe { function(a, b, c, d, e) })
         }
     )*};
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn calls_reach_the_machines_libelf() {
         assert!(is_here());
-        // SAFETY: it takes one number.
+        // SAFETY: the function takes one number.
         let versions = unsafe { [elf_version(1, 0, 0, 0, 0), elf_version(99, 0, 0, 0, 0)] };
         assert_eq!(versions, [1, 0]);
         assert!(function(c"elf_no_such_function").is_none());

@@ -26,10 +26,10 @@ pub(crate) use unavailable::require;
 use libbpf_rs::{MapCore, MapHandle, Object, ObjectBuilder, OpenMapMut, PrintLevel, RingBuffer, RingBufferBuilder};
 use std::sync::{Mutex, PoisonError};
 
-/// Processes that one source follows at most, as `bpf/process.h` has it.
+/// The most processes that one source follows, as in `bpf/process.h`.
 pub(crate) const PROCESSES: usize = 64;
 
-/// The bytes of an object, aligned as its reader wants them.
+/// The bytes of an object file, aligned for its reader.
 #[repr(C, align(8))]
 pub(crate) struct Aligned<T: ?Sized>(pub(crate) T);
 
@@ -54,7 +54,7 @@ pub(crate) fn load(
     LIBBPF_LOG.lock().unwrap_or_else(PoisonError::into_inner).clear();
     libbpf_rs::set_print(Some((PrintLevel::Warn, |_, text| {
         let mut log = LIBBPF_LOG.lock().unwrap_or_else(PoisonError::into_inner);
-        // The end of it is where the reason is.
+        // Keep the end of the log, which has the reason.
         if log.len() > 1 << 16 {
             log.clear();
         }
@@ -81,7 +81,7 @@ pub(crate) fn map(object: &Object, name: &str) -> libbpf_rs::Result<MapHandle> {
     MapHandle::try_from(&found?)
 }
 
-/// The way on which programs tell what they see; each record is handed over whole.
+/// The ring buffer of the programs; `take` gets each whole record.
 fn ring(records: &MapHandle, mut take: impl FnMut(&[u8]) + 'static) -> Result<RingBuffer<'static>, Unavailable> {
     let ring = MapHandle::try_from(records).and_then(|records| {
         let mut builder = RingBufferBuilder::new();

@@ -26,7 +26,7 @@ impl FollowedProcess {
     }
 }
 
-/// The one entry of the table of processes: how many there are, and for each its pid, generation and index.
+/// The key of the only entry: the number of processes, and for each its pid, generation and index.
 const LIST: [u8; 4] = 0_u32.to_ne_bytes();
 const WORD_BYTES: usize = size_of::<u32>();
 const PROCESS_WORDS: usize = 3;
@@ -42,7 +42,7 @@ pub(crate) fn pids(processes: &MapHandle, pids: &[u32]) -> libbpf_rs::Result<()>
     processes.update(&LIST, &value, MapFlags::ANY)
 }
 
-/// Tells programs that the process at an index has ended; the others keep theirs, and what programs noted of them.
+/// Marks the process at an index as ended. The other processes keep their indices and data.
 pub(crate) fn ended(processes: &MapHandle, index: usize) -> libbpf_rs::Result<()> {
     let Some(mut value) = processes.lookup(&LIST, MapFlags::ANY)? else { return Ok(()) };
     let at = WORD_BYTES * (1 + PROCESS_WORDS * index);
@@ -53,7 +53,7 @@ pub(crate) fn ended(processes: &MapHandle, index: usize) -> libbpf_rs::Result<()
 }
 
 fn pidfd(pid: u32) -> Option<OwnedFd> {
-    // SAFETY: pidfd_open takes no pointers, and what it returns is ours alone.
+    // SAFETY: pidfd_open takes no pointers and returns a new descriptor.
     unsafe {
         let fd = i32::try_from(libc::syscall(libc::SYS_pidfd_open, pid, 0)).ok()?;
         (fd >= 0).then(|| OwnedFd::from_raw_fd(fd))
@@ -62,7 +62,7 @@ fn pidfd(pid: u32) -> Option<OwnedFd> {
 
 fn is_readable(fd: &OwnedFd) -> bool {
     let mut poll = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: the pointer is to one pollfd of ours; it does not wait.
+    // SAFETY: the pointer is to one pollfd on the stack; the call does not wait.
     unsafe { libc::poll(&mut poll, 1, 0) > 0 }
 }
 
@@ -75,7 +75,7 @@ mod tests {
     fn one_that_has_ended_is_nobody_and_the_others_stay_as_they_are() {
         helenus_needs::need!(helenus_needs::root());
         let bytes = (WORD_BYTES * (1 + PROCESS_WORDS * PROCESSES)) as u32;
-        // SAFETY: all zeros are options that say nothing, but their size.
+        // SAFETY: all zeros are valid options; only their size is set.
         let mut options: libbpf_rs::libbpf_sys::bpf_map_create_opts = unsafe { std::mem::zeroed() };
         options.sz = size_of_val(&options) as _;
         let table = MapHandle::create(MapType::Array, Some("processes"), 4, bytes, 1, &options).unwrap();
@@ -85,7 +85,7 @@ mod tests {
         };
         pids(&table, &[71, 72]).unwrap();
         assert_eq!(words()[..8], [2, 71, 0, 0, 72, 0, 1, NOBODY]);
-        // As a program does when the second executes another.
+        // Changes the generation, as a program does when a process executes another program.
         let mut value = table.lookup(&LIST, MapFlags::ANY).unwrap().unwrap();
         value[5 * WORD_BYTES] = 1;
         table.update(&LIST, &value, MapFlags::ANY).unwrap();

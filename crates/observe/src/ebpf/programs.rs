@@ -8,7 +8,7 @@ use perf_event::Counter;
 use std::os::fd::{AsRawFd, IntoRawFd};
 use std::time::Duration;
 
-/// Programs that follow processes, tell in a ring buffer what they see, and count. They go when this is dropped.
+/// Programs that follow processes, write records to a ring buffer, and count. Dropping this value detaches them.
 pub(crate) struct Programs {
     links: Vec<Link>,
     object: Object,
@@ -18,7 +18,7 @@ pub(crate) struct Programs {
     losses: Losses,
     /// Why something is lost, in the order of the kernel's counters.
     lost_reasons: &'static [&'static str],
-    /// None where nothing is added up.
+    /// None if the programs sum nothing up.
     sums: Option<Sums>,
 }
 
@@ -74,7 +74,7 @@ impl Programs {
         self.records.is_some()
     }
 
-    /// The way on which the programs tell what they see; each record is handed over whole.
+    /// Opens the ring buffer; `take` gets each whole record.
     pub(crate) fn ring(&self, take: impl FnMut(&[u8]) + 'static) -> Result<RingBuffer<'static>, Unavailable> {
         match &self.records {
             Some(records) => ring(records, take),
@@ -85,11 +85,11 @@ impl Programs {
         }
     }
 
-    /// Stops to follow those that have ended: their numbers may be given to others.
+    /// Stops following ended processes, whose pids may be reused.
     pub(crate) fn forget_ended(&self, followed: &mut [FollowedProcess]) {
         for (index, followed) in followed.iter_mut().enumerate() {
             if followed.has_just_ended() {
-                // Where the kernel refuses this, a process that is given the number would be taken for the one that ended.
+                // If this fails, a new process with the same pid is taken for the ended one.
                 let _ = process::ended(&self.processes, index);
             }
         }

@@ -1,4 +1,4 @@
-//! The thread that takes what the programs of a source tell, and has rows made of it.
+//! The thread that reads a source's ring buffer and writes rows.
 
 use super::{FollowedProcess, NamedThreads, Programs, Unavailable};
 use crate::Watched;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// Between two looks at the ring buffer: each wakes a thread on a machine that has other things to do.
 const READ_EVERY: Duration = Duration::from_millis(100);
-/// Where more records come than that, so that the buffer holds what comes in many looks.
+/// Interval of reading for sources with many records: the buffer holds the records of many intervals.
 const READ_EVERY_IF_MANY: Duration = Duration::from_millis(20);
 const MANY_PER_S: f64 = 25_000.0;
 /// Rows go to the recording in sorted batches, which take less room in it the longer they are.
@@ -20,10 +20,10 @@ const APPEND_EVERY: Duration = Duration::from_millis(200);
 const APPEND_AT_ROWS: usize = 1 << 17;
 /// How often a reader says what it captured, lost and cost; and how often sums are taken.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
-/// Records that are taken at once, so that the end of the recording is noticed even when they come faster.
+/// Records per read, so that the end of the recording is noticed even if records keep coming.
 pub(crate) const RECORDS_AT_ONCE: usize = 1 << 16;
 
-/// Makes rows of what the programs of one source tell, one by one or added up.
+/// Makes rows from a source's records and sums.
 pub(crate) trait Rows: 'static {
     /// An entry of the table of sums.
     type Sum;
@@ -31,7 +31,7 @@ pub(crate) trait Rows: 'static {
     /// Takes a record of the ring buffer.
     fn take(&mut self, _record: &[u8], _threads: &mut NamedThreads) {}
 
-    /// Rows that wait for their batch.
+    /// Rows that are not written yet.
     fn waiting(&self) -> usize {
         0
     }
@@ -57,7 +57,7 @@ pub(crate) trait Rows: 'static {
     fn begin_recording(&mut self) {}
 }
 
-/// Where rows go, and the processes that they are of.
+/// Where rows are written, and the followed processes.
 pub(crate) struct Output {
     pub(crate) recorder: Recorder,
     followed: Vec<FollowedProcess>,
@@ -94,7 +94,7 @@ pub(super) struct ProgramReader<R> {
 }
 
 impl<R: Rows> ProgramReader<R> {
-    /// Takes over programs that are attached.
+    /// Starts the thread for attached programs.
     pub(super) fn new(
         source: &'static str,
         recorder: Recorder,

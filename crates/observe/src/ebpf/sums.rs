@@ -12,15 +12,15 @@ const SUMS_AT_ONCE: u32 = 4096;
 /// How long a program may take to finish with a table of sums, where the kernel can't be asked to wait for that.
 const PROGRAM_WITHIN: Duration = Duration::from_millis(20);
 
-/// Of the number of the turn that an entry was begun in, which comes after its key.
+/// Bytes of an entry's generation, which follows its key.
 const TURN_BYTES: usize = 4;
-/// A sum comes after that, where its numbers can begin.
+/// The sum follows after that, aligned.
 const SUM_AT: usize = 8;
 
-/// The table `sums`: one half is added to while the other is read, as the number of the turn says.
+/// The table `sums` as a double buffer: programs add to one half while the other is read.
 pub(crate) struct Sums {
     entries: Entries,
-    /// Where the sum of a key stands, for each half.
+    /// The index of each key's sum, for each half.
     indices: [MapHandle; 2],
     begun: MapHandle,
     turn: MapHandle,
@@ -53,7 +53,7 @@ impl Sums {
         let half = full & 1;
         let begun = self.begun.lookup(&half.to_ne_bytes(), MapFlags::ANY)?;
         let begun = begun.and_then(|begun| begun.try_into().ok()).map_or(0, u32::from_ne_bytes);
-        // SAFETY: nobody writes to this half before the next turn.
+        // SAFETY: no program writes to this half before the halves are swapped.
         let half_of_entries = unsafe { self.entries.half(half) };
         for entry in half_of_entries.chunks_exact(self.entries.entry_bytes).take(begun as usize) {
             let (key, rest) = entry.split_at(self.entries.key_bytes);
@@ -63,7 +63,7 @@ impl Sums {
                 each(key, sum);
             }
         }
-        // They have no sum in another turn, but take up room.
+        // Delete entries of ended generations, which only take up room.
         self.indices[half as usize].lookup_and_delete_batch(SUMS_AT_ONCE, MapFlags::ANY, MapFlags::ANY)?.for_each(drop);
         Ok(())
     }
@@ -85,10 +85,10 @@ impl Entries {
     }
 
     /// # Safety
-    /// Nobody may write to that half while it is borrowed.
+    /// No program may write to this half while it is borrowed.
     unsafe fn half(&self, half: u32) -> &[u8] {
         let bytes = self.memory.len() / self.entry_bytes / 2 * self.entry_bytes;
-        // SAFETY: both halves lie within the memory, which is there as long as this.
+        // SAFETY: both halves lie within the mapping, which lives as long as `self`.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(half as usize * bytes), bytes) }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
-/// Above so many threads, those that have ended are forgotten.
+/// Beyond this many threads, ended threads are forgotten.
 const THREADS_KEPT: usize = 4096;
 
 /// A thread's name and group: the full ones where the agent has told them.
@@ -18,7 +18,7 @@ pub(crate) struct Named {
 
 struct Thread {
     process: u8,
-    /// As the kernel names it.
+    /// The kernel's name of the thread.
     short: String,
     named: Named,
 }

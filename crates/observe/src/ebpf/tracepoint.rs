@@ -50,14 +50,14 @@ fn number(name: &str) -> io::Result<u64> {
     text.trim().parse().map_err(io::Error::other)
 }
 
-/// A tracefs that goes with its descriptor.
+/// A private tracefs mount, which ends with its descriptor.
 fn mount_for_us() -> rustix::io::Result<OwnedFd> {
     let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_create(&context)?;
     fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())
 }
 
-/// By which only we get there.
+/// A path to the mount that only this process can use.
 fn path(mount: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", mount.as_raw_fd())
 }

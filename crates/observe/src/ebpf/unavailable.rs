@@ -3,7 +3,7 @@
 use super::libelf;
 use std::path::Path;
 
-/// The kernel's description of its own types, by which the programs find their fields.
+/// The kernel's type information (BTF), which the programs need to find fields.
 const BTF: &str = "/sys/kernel/btf/vmlinux";
 /// The number of the first PID namespace, the same on every Linux.
 const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
@@ -68,7 +68,7 @@ pub(crate) fn require() -> Result<(), Unavailable> {
     Ok(())
 }
 
-/// Those of this thread; none where /proc does not say.
+/// The effective capabilities of this thread; 0 if /proc does not show them.
 fn effective_capabilities() -> u64 {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));

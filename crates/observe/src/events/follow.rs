@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The first has what the second has, and compactions and flushes as well.
 const NAMES: [&str; 2] = ["debug.log", "system.log"];
-/// Bytes that are read of what came since the last look; what goes beyond is left out.
+/// The most bytes to read since the last time; anything beyond is skipped.
 const MOST_BYTES: u64 = 4 << 20;
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// None where the process does not say where it logs, or nothing is there that can be read.
+    /// None if the process does not reveal its log file, or the file can't be read.
     pub(super) fn of(watched: &Watched) -> Option<Log> {
         let arguments = read_proc(format!("/proc/{}/cmdline", watched.pid)).ok()?;
         let folder = arguments.split('\0').find_map(|argument| argument.strip_prefix("-Dcassandra.logdir="))?;
@@ -43,7 +43,7 @@ impl Log {
         &self.node
     }
 
-    /// Tells the events of what was written since the last look; true where some of it was left out.
+    /// Reports the events of new lines; true if some lines were skipped.
     pub(super) fn read(&mut self, now_ns: i64, mut tell: impl FnMut(&str, Event)) -> bool {
         let mut lost = self.take_new(now_ns, &mut tell);
         // It was rolled: what stood in the old file was read above.

@@ -1,4 +1,4 @@
-//! A line of Cassandra's log, and the event that it tells.
+//! Parses a line of Cassandra's log into an event.
 //!
 //! `DEBUG [CompactionExecutor:3] 2026-11-27 10:00:00,123 CompactionTask.java:166 - Compacting (0d…) [/data/shop/orders-1…/nb-1-big-Data.db:level=0]`
 
@@ -17,12 +17,12 @@ const QUARTER_NS: i64 = 15 * MINUTE_NS;
 /// A logger has a name of a source file; more than this is something else.
 const LONGEST_LOGGER: usize = 80;
 
-/// The event of a line that was read at `now_ns`; None where it tells none. No text goes into it but names of tables and what
-/// the pattern itself says: messages may have literals of statements.
+/// The event of a line that was read at `now_ns`; None if the line is no event. The event's text has only table names
+/// and fixed words, because messages may contain literals of statements.
 pub(super) fn event(line: &str, now_ns: i64) -> Option<Event> {
     let (level, rest) = line.split_once(char::is_whitespace)?;
     let rest = rest.trim_start().strip_prefix('[')?;
-    // The name of a thread may have brackets of its own.
+    // A thread's name may contain brackets.
     let (head, message) = rest.split_once(" - ")?;
     let (_, head) = head.rsplit_once("] ")?;
     let mut words = head.split_ascii_whitespace();

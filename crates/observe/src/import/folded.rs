@@ -116,7 +116,7 @@ fn parse(line: &str) -> Option<Folded<'_>> {
     Some(Folded { tid, thread, frames, weight })
 }
 
-/// Digits, and a fraction or an exponent behind them where there is one.
+/// Parses digits with an optional fraction or exponent.
 fn weight_of(word: &str) -> Option<Weight> {
     if let Ok(whole) = word.parse::<u64>() {
         return i64::try_from(whole).ok().map(Weight::Whole);

@@ -5,7 +5,7 @@ use crate::stacks::jfr::{ChunkSamples, HEADER, LARGEST_CHUNK, SampleEvent, annou
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
-/// Where neither the file nor anybody else says what a sample stands for.
+/// The assumed sampling interval if neither the file nor the user gives one.
 const ASSUMED_INTERVAL_NS: i64 = 10_000_000;
 /// A chunk is read by so many bytes at a time.
 const STEP: u64 = 8 << 20;
@@ -17,7 +17,7 @@ const CUT_OFF: &str = "the last chunk is cut off: the profiler still writes it, 
 #[derive(Default)]
 struct Known {
     intervals: HashMap<SampleEvent, i64>,
-    /// Classes of samples, to count those of a chunk that can't be read.
+    /// Ids of sample classes, to count the samples of a chunk that can't be read.
     classes: HashSet<i64>,
     /// Nanoseconds added to times, where the user gave the time of the first sample.
     shift_ns: Option<i64>,
@@ -39,7 +39,8 @@ pub(super) fn read(mut from: impl Read, options: &ImportOptions, sink: &mut Sink
                 return Ok(());
             }
         };
-        // One that has no size yet may go on for as long as its file: a part of it says how many samples it has.
+        // An unfinished chunk without a size extends to the end of the file; the part that is read shows its number of
+        // samples.
         let rest = size.map_or(LARGEST_CHUNK, |size| (size - HEADER) as u64);
         read_on(&mut from, rest, &mut chunk)?;
         if size != Some(chunk.len()) {
@@ -59,7 +60,7 @@ pub(super) fn read(mut from: impl Read, options: &ImportOptions, sink: &mut Sink
     Ok(())
 }
 
-/// Reads so many bytes more, or what there is of them, without memory for more than that.
+/// Reads up to `bytes` more, without reserving memory for more than the file has.
 fn read_on(from: &mut impl Read, bytes: u64, chunk: &mut Vec<u8>) -> Result<(), Error> {
     let mut left = bytes;
     while left > 0 {
@@ -74,7 +75,7 @@ fn read_on(from: &mut impl Read, bytes: u64, chunk: &mut Vec<u8>) -> Result<(), 
     Ok(())
 }
 
-/// Counts the samples of a chunk that are lost, which are those that were not taken.
+/// Counts the samples of a chunk that were not imported as lost.
 fn lose_chunk(chunk: &[u8], known: &Known, reason: &str, taken: u64, sink: &mut Sink<'_>) {
     match count_events(chunk, &known.classes).saturating_sub(taken) {
         0 => sink.lose_uncounted(reason),

@@ -1,23 +1,23 @@
-//! Lines of a file that nobody vouches for.
+//! Reads lines of an untrusted file.
 
 use std::io::{self, BufRead};
 
 /// A longer line is no stack: the deepest that profilers write are some hundred kilobytes.
 pub(super) const LONGEST: u64 = 4 << 20;
 
-/// Nothing that a profiler writes has a line of which so much more is skipped, or so much before its first sample.
+/// No profiler writes a longer line, or more text before its first sample.
 const MOST_SKIPPED: u64 = 64 << 20;
 
 /// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// Without its end.
+    /// A line without its end.
     Whole(String),
     /// The file ends within it, or just before its end.
     Last(String),
     /// Longer than any stack.
     TooLong,
-    /// Nothing more is read, and why: it may have no end.
+    /// Reading stops here, with the reason: the file may be endless.
     GivenUp(&'static str),
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Lines<R> {
     from: R,
     pub(super) number: u64,
     bytes: u64,
-    /// Whether one of them was a sample's.
+    /// Whether one of the lines was a sample's.
     pub(super) has_sample: bool,
 }
 

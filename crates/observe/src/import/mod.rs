@@ -1,7 +1,7 @@
 //! Import of samples taken by other tools: JFR files, output of `perf script`, folded stacks.
 //!
-//! The importer trusts nothing in a file. It takes whole samples; it counts the others in the table `sources`, or names
-//! them in the manifest where it can't count them.
+//! The importer trusts nothing in a file. It imports whole samples, counts others as lost in the table `sources`, and
+//! notes losses that it can't count in the manifest.
 
 mod folded;
 mod jfr;
@@ -36,7 +36,7 @@ pub enum ImportFormat {
 }
 
 impl ImportFormat {
-    /// As in the column `provider` of the table `sources`.
+    /// The name in the column `provider` of the table `sources`.
     pub fn name(self) -> &'static str {
         match self {
             ImportFormat::Jfr => "jfr",
@@ -46,20 +46,20 @@ impl ImportFormat {
     }
 }
 
-/// Where samples are put on the clock of the recording, in ns since the Unix epoch.
+/// How samples get times on the recording's clock, in ns since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeAlignment {
     /// The first sample is then.
     BeginsAt(i64),
-    /// By the file's own wall-clock times; where it has none, the last sample is then.
+    /// By the file's own wall-clock times; a file without times ends at this time.
     EndsAt(i64),
-    /// The file's times are CLOCK_MONOTONIC of this boot of this machine.
+    /// The file's times are CLOCK_MONOTONIC of this machine's current boot.
     ThisBoot,
 }
 
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
-    /// None to look.
+    /// None to detect the format.
     pub format: Option<ImportFormat>,
     /// The node that the samples are of.
     pub node: String,
@@ -67,7 +67,7 @@ pub struct ImportOptions {
     pub event: Option<String>,
     /// Time or amount that one sample represents.
     pub interval: Option<Duration>,
-    /// Cycles in a nanosecond, so that cycles can be told as CPU time.
+    /// Clock rate, to convert cycles into CPU time.
     pub ghz: Option<f64>,
     pub place: TimeAlignment,
 }
@@ -162,7 +162,7 @@ fn looks_like(head: &[u8]) -> Result<ImportFormat, Error> {
         );
     }
     let text = String::from_utf8_lossy(head);
-    // Some write a mark of its order of bytes before a text.
+    // Skip a byte order mark.
     let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
     let Some(first) = lines.next() else {
@@ -180,7 +180,7 @@ fn looks_like(head: &[u8]) -> Result<ImportFormat, Error> {
     )
 }
 
-/// Takes samples on their way into a recording.
+/// Writes samples into a recording.
 struct Sink<'a> {
     recorder: &'a Recorder,
     node: &'a str,
@@ -188,7 +188,7 @@ struct Sink<'a> {
     known: HashSet<i64>,
     /// Bytes of names since the recorder was given time to write them.
     unwritten: usize,
-    /// Of all weights: beyond 64 bits nobody could add them up.
+    /// The sum of all weights, which must fit into 64 bits.
     total: i64,
     first_ns: Option<i64>,
     last_ns: Option<i64>,
@@ -259,12 +259,12 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    /// Samples that were taken so far.
+    /// Number of samples imported so far.
     fn samples(&self) -> u64 {
         self.imported.samples
     }
 
-    /// Samples that are not taken.
+    /// Counts samples that are not imported.
     fn lose(&mut self, samples: u64, reason: &str) {
         self.imported.lost = self.imported.lost.saturating_add(samples);
         if !self.imported.losses.iter().any(|known| known == reason) {

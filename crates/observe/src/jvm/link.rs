@@ -31,7 +31,7 @@ pub struct StartRequest {
     pub sources: &'static [&'static str],
     /// How all of them are captured; None to ask the agent.
     pub provider: Option<&'static str>,
-    /// The node's CQL address, where its requests are wanted, too.
+    /// The node's CQL address, if its requests are recorded, too.
     pub requests_at: Option<SocketAddr>,
 }
 
@@ -90,7 +90,7 @@ impl AgentLink {
             restarted: say_restarted,
         };
         let reader = std::thread::Builder::new().name("agent-link".into()).spawn(move || {
-            // Nobody may ask any more when the other side is gone.
+            // The receiver may be gone.
             let _ = say_ended.send(reader.run(&listener));
         });
         let reader = reader
@@ -98,7 +98,7 @@ impl AgentLink {
         Ok(AgentLink { address, agent_options, wanted, connection, connected, next, restarted, reader, ended })
     }
 
-    /// The options that make an agent connect here.
+    /// The options with which an agent connects to this link.
     pub fn agent_options(&self) -> &str {
         &self.agent_options
     }
@@ -126,7 +126,7 @@ impl AgentLink {
     pub fn detach(self, within: Duration) -> Result<(), String> {
         let closed =
             std::mem::replace(&mut *self.connection.lock().unwrap_or_else(PoisonError::into_inner), Connection::Closed);
-        // One that never connected has done nothing; the thread that waits for it sees that it is to end.
+        // An agent that never connected has changed nothing. The waiting thread sees the closed listener.
         let Connection::Open(mut stream) = closed else { return Ok(()) };
         // The connection may have ended by itself, which is a detach as well.
         let _ = protocol::write_detach(&mut stream);
@@ -158,7 +158,7 @@ struct AgentReader {
 }
 
 impl AgentReader {
-    /// Takes one agent from its hello to its end, and returns why it ended.
+    /// Serves one agent from its hello to its end. Returns why it ended.
     fn run(mut self, listener: &AgentListener) -> String {
         let (mut from, hello) = match self.accept(listener) {
             Ok(agent) => agent,
@@ -200,18 +200,18 @@ impl AgentReader {
                     }
                 }
                 Ok(Frame::Packets(bytes)) => {
-                    // None are wanted where there is no one to read them.
+                    // Packets arrive only if there is a reader for them.
                     if let Some(Err(error)) = tapped.as_mut().map(|tapped| tapped.take(&bytes)) {
                         break format!("the agent sent {error}");
                     }
                 }
-                // Nothing was asked.
+                // No command was sent.
                 Ok(Frame::Reply(_)) => {}
                 Ok(Frame::Bye(reason)) => break reason,
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break "its JVM has ended".to_string(),
                 Err(error) => break error.to_string(),
             }
-            // The agent's reports come every second, also where nothing else does.
+            // The agent reports every second, even if nothing else happens.
             if let Some(tapped) = &mut tapped {
                 tapped.write(false);
             }
@@ -255,13 +255,13 @@ impl AgentReader {
         self.note(hello)
     }
 
-    /// From here on rows are of the next recording.
+    /// From here on rows go into the next recording.
     fn use_next_recording(&mut self, hello: &Hello) -> io::Result<()> {
         if let Some(next) = self.next.lock().unwrap_or_else(PoisonError::into_inner).take() {
             self.recorder = next;
         }
         self.note(hello)?;
-        // The one who waits may have given up.
+        // The waiting caller may have given up.
         let _ = self.restarted.send(());
         Ok(())
     }
@@ -360,7 +360,7 @@ mod tests {
         let _agent = agent(&link);
         assert_eq!(link.wait(LONG).unwrap().pid, 7);
         drop(silent);
-        // It never says that it has gone.
+        // This agent never confirms that it has detached.
         assert!(link.detach(Duration::from_millis(10)).is_err());
         recorder.close().unwrap();
     }

@@ -18,7 +18,7 @@ use helenus_cassandra::cql::frame::{HEADER, opcode};
 const LARGEST: u32 = 512 << 20;
 /// Bytes kept of a message: the readable part of a statement, and the fields behind a shorter one.
 const TEXT: usize = READ + (4 << 10);
-/// Bytes kept of a batch, whose consistency comes after all of its statements.
+/// The most bytes kept of a batch: its consistency level comes after all statements.
 const BATCH: usize = 64 << 10;
 /// Bytes kept of a compressed message, since a part of one can't be decompressed.
 const COMPRESSED: usize = 4 << 20;
@@ -29,7 +29,7 @@ const FLAG_WARNINGS: u8 = 0x08;
 /// Payload and warnings, which stand before the body proper.
 const FLAGS_BEFORE: u8 = 0x0C;
 
-/// A message, with its body as far as it is wanted.
+/// A message with the kept part of its body.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Message<'a> {
     pub(super) version: u8,
@@ -38,12 +38,12 @@ pub(super) struct Message<'a> {
     pub(super) opcode: u8,
     /// Header and body, as they are on the wire, but without what segments add.
     pub(super) size: u64,
-    /// When its first and its last byte passed.
+    /// When the first and the last byte passed.
     pub(super) first_ns: i64,
     pub(super) last_ns: i64,
-    /// Something between it and the one before could not be read.
+    /// Whether something between this message and the one before could not be read.
     pub(super) is_after_break: bool,
-    /// It came in segments of LZ4.
+    /// Whether the message came in LZ4 segments.
     is_in_lz4: bool,
     pub(super) body: &'a [u8],
 }
@@ -78,13 +78,13 @@ enum Framing {
     Tls,
 }
 
-/// Where the bytes are taken from, and where in them the reader is.
+/// The direction of the bytes, and the reader's state.
 #[derive(Debug)]
 pub(super) struct Messages {
     side: Side,
     framing: Framing,
     frame: Frame,
-    /// Of a segment that is not whole yet, and when its first byte passed.
+    /// The bytes of an incomplete segment, and when its first byte passed.
     segment: Vec<u8>,
     segment_first_ns: i64,
     /// Frames out of segments, and how far they have been read.
@@ -101,7 +101,7 @@ pub(super) struct Messages {
 #[derive(Debug, Default)]
 struct Frame {
     header: Vec<u8>,
-    /// Of its body, not read yet.
+    /// Bytes of the body that are not read yet.
     left: u64,
     keep: usize,
     body: Vec<u8>,
@@ -125,7 +125,7 @@ impl Messages {
         }
     }
 
-    /// A direction that is under way.
+    /// Reads a direction of a connection that was open before.
     pub(super) fn under_way(side: Side) -> Messages {
         Messages { framing: Framing::Lost, ..Messages::begun(side) }
     }
@@ -223,7 +223,7 @@ impl Messages {
         match packing.open(all) {
             Ok(Some(segment)) => {
                 let rest = &bytes[bytes.len() - (all.len() - segment.size)..];
-                // After a break, the rest of a frame that began before it says nothing.
+                // After a gap, the rest of a frame that began before it is useless.
                 if !segment.is_self_contained
                     && self.frame.is_between()
                     && !plausible(self.side, &segment.payload, true)
@@ -320,7 +320,7 @@ fn is_version(side: Side, byte: u8) -> bool {
     byte & 0x80 == direction && matches!(byte & 0x7F, 3..=6)
 }
 
-/// The length of a body by its frame's header; none where it can't be one.
+/// The length of the body by the frame's header; None if the header is invalid.
 fn length(side: Side, header: &[u8]) -> Option<u32> {
     let &[version, flags, high, _, code, ref length @ ..] = header.first_chunk::<HEADER>()?;
     let is_code = match side {
@@ -353,7 +353,7 @@ fn length(side: Side, header: &[u8]) -> Option<u32> {
     (is_version(side, version) && flags & 0xE0 == 0 && is_code && is_stream && length <= LARGEST).then_some(length)
 }
 
-/// Whether frames begin here: as many as there are, or as prove it. Where a packet begins, one is enough.
+/// Whether frames begin here, judged by following their headers. At the start of a packet one frame is enough.
 fn plausible(side: Side, mut bytes: &[u8], is_packet: bool) -> bool {
     const NO_LARGER: u32 = 16 << 20;
     const PROOF: usize = 3;
@@ -364,21 +364,21 @@ fn plausible(side: Side, mut bytes: &[u8], is_packet: bool) -> bool {
         let Some(length) = length(side, bytes) else { return false };
         match bytes.get(HEADER + length as usize..) {
             Some(rest) => bytes = rest,
-            // One that goes on in the next packet.
+            // The frame continues in the next packet.
             None => return (is_packet || seen > 0) && length <= NO_LARGER,
         }
     }
     true
 }
 
-/// The next place where a message begins, and how they are framed there.
+/// The next place where a message begins, and its framing there.
 fn find(side: Side, bytes: &[u8]) -> (usize, Framing) {
     for at in 0..bytes.len() {
         let here = &bytes[at..];
         if is_version(side, here[0]) && plausible(side, here, at == 0) {
             return (at, Framing::Frames);
         }
-        // 24 bits of checksum, and then a checksum of what is in it.
+        // A header checksum of 24 bits, then a checksum of the payload.
         for packing in [Packing::Plain, Packing::Lz4] {
             if packing.begins(here) && packing.open(here).is_ok() {
                 return (at, Framing::Segments(packing));
@@ -413,7 +413,7 @@ fn wanted(side: Side, flags: u8, code: u8) -> usize {
         (Side::Client, opcode::QUERY | opcode::PREPARE | opcode::EXECUTE | opcode::STARTUP)
         | (Side::Node, opcode::RESULT | opcode::ERROR) => TEXT,
         (Side::Client, opcode::BATCH) => BATCH,
-        // Passwords among them.
+        // Other messages are not kept: some have passwords.
         _ => 0,
     };
     match wanted {

@@ -57,7 +57,7 @@ const READ_EVERY_IF_MUCH: Duration = Duration::from_millis(10);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct WireOptions {
-    /// Where the requests of all clients are recorded from
+    /// Provider of the clients' requests
     #[arg(long, alias = "wire", value_name = "FROM", default_value = "auto")]
     pub requests: RequestsFrom,
     /// Whether there is an agent to record them inside the JVM.
@@ -124,7 +124,7 @@ fn is_cassandra(node: &Watched) -> bool {
     target::find(TargetName::Pid(node.pid.cast_signed())).is_ok_and(|target| target.is_cassandra)
 }
 
-/// Where a node listens to its clients.
+/// The address on which a node listens to clients.
 pub(crate) fn address_of(node: &Watched) -> Result<SocketAddr, Unavailable> {
     let found = target::find(TargetName::Pid(node.pid.cast_signed()));
     found.ok().and_then(|target| target.cql).ok_or_else(|| {
@@ -146,7 +146,7 @@ fn start_one(context: &Context<'_>, node: &Watched, options: &WireOptions) -> Re
     }
 }
 
-/// Begins to listen to the packets of a node, and to as few connections as its budget allows where it has one.
+/// Begins to capture a node's packets; within a budget, only a share of the connections.
 fn listen(
     context: &Context<'_>,
     node: &Watched,
@@ -156,10 +156,10 @@ fn listen(
 ) -> Result<Worker, Unavailable> {
     let (recorder, node_there) = (context.recorder.clone(), node.clone());
     let prepare = move || {
-        // Before packets are taken, so that this question is not among them.
+        // Ask before packets are captured, so that this query is not recorded.
         let mut conversations = Conversations::new(address);
         conversations.statements.keys = keys;
-        // This thread does nothing else, and stays in the node's network.
+        // This thread does nothing else, and stays in the node's network namespace.
         network::enter(node_there.pid.cast_signed())
             .map_err(|error| Unavailable::new(error.to_string(), "run as root on the host"))?;
         let learned = learned::learn(&mut conversations, address);

@@ -31,7 +31,7 @@ struct Text {
 
 struct Bracket {
     at: usize,
-    /// Whether its content is one value where it consists of values alone.
+    /// Whether the bracket so far contains only values.
     is_of_values: bool,
 }
 
@@ -137,7 +137,7 @@ impl Text {
         text
     }
 
-    /// Puts one `?` for the content of a bracket that consists of values alone.
+    /// Replaces the content of a bracket that contains only values by one `?`.
     fn close(&mut self, closing: char) {
         let Some(Bracket { at, is_of_values: true }) = self.brackets.pop() else { return };
         let content = self.text.get(at + 1..self.text.len() - 1).unwrap_or_default();
@@ -213,7 +213,7 @@ fn number(text: &str) -> usize {
     .unwrap_or(text.len())
 }
 
-/// The length of a duration such as `P1Y2DT3H` or `P0001-02-03T04:05:06`.
+/// The length of a duration literal such as `P1Y2DT3H` or `P0001-02-03T04:05:06`; None if there is none.
 fn iso_duration(text: &str) -> Option<usize> {
     let length = text.find(|next: char| !(is_of_word(next) || ['-', ':', '.'].contains(&next))).unwrap_or(text.len());
     let rest = &text[1..length];

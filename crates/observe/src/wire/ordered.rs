@@ -1,4 +1,4 @@
-//! One direction of a connection, put into the order in which it was sent.
+//! Reassembles one direction of a TCP connection in sequence order.
 
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ impl Ordered {
         let ahead = self.next.map_or(0, |next| up_to.wrapping_sub(next).cast_signed());
         if ahead > 0 {
             let until = self.position + u64::from(ahead.cast_unsigned());
-            // Up to what is there already, of what lies before.
+            // Limit it to bytes that are not waiting already.
             while self.waiting.first_key_value().is_some_and(|(at, _)| *at < until) && self.position < until {
                 self.skip(&mut each);
             }
@@ -82,7 +82,7 @@ impl Ordered {
         }
     }
 
-    /// Gives up what is missing, when nothing more is to come.
+    /// Skips missing bytes at the end of the connection.
     pub(super) fn finish(&mut self, mut each: impl FnMut(Part<'_>)) {
         while !self.waiting.is_empty() {
             self.skip(&mut each);
@@ -141,7 +141,7 @@ mod tests {
             let mut at = 0;
             let mut packets = Vec::new();
             for (cut, (key, twice)) in cuts.iter().zip(&keys) {
-                // Within some packets of its place, as networks do it.
+                // Displace each packet by a few places, as networks do.
                 packets.push((packets.len() as u32 * 10 + key % 50, at, *cut));
                 if *twice {
                     packets.push((packets.len() as u32 * 10 + key % 70, at, (*cut + 3).min(total - at)));

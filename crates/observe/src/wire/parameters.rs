@@ -14,14 +14,15 @@ const KEYSPACE: u32 = 0x80;
 /// Of PREPARE, from version 5 on.
 const KEYSPACE_TO_PREPARE_IN: u32 = 0x01;
 
-/// As far as they could be read: a long body is cut off.
+/// The parameters that could be read; a long body is cut off.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Parameters<'a> {
     pub(super) consistency: Option<&'static str>,
     pub(super) serial_consistency: Option<&'static str>,
     pub(super) is_further_page: bool,
     pub(super) keyspace: Option<&'a str>,
-    /// The values, each a length and its bytes, and what comes after them; empty where there are none or they have names.
+    /// The values, each a length and its bytes, and the bytes after them. Empty if there are no values, or if they have
+    /// names.
     pub(super) values: &'a [u8],
 }
 
@@ -66,8 +67,8 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// Those of a batch, which stand behind its statements. Each statement is handed over: the id of a prepared one, and its values
-/// with what comes after them.
+/// Reads the parameters of a batch, which come after its statements. Calls back for each statement with the id of a
+/// prepared one and with the values and the bytes after them.
 pub(super) fn batch<'a>(
     body: &'a [u8],
     version: u8,

@@ -19,8 +19,8 @@ pub(super) struct PartitionKey {
 }
 
 impl PartitionKey {
-    /// By what a node says of the values of a statement that it has prepared. None where the key is not among them, or several
-    /// keys are.
+    /// From the node's description of a prepared statement. None if the partition key is not bound, or bound several
+    /// times.
     pub(super) fn of(
         keyspace: Option<&str>,
         Described { places, markers }: &Described,
@@ -39,7 +39,7 @@ impl PartitionKey {
         PartitionKey::new(keyspace, columns.collect(), statement)
     }
 
-    /// By its places alone, of one key: its text is not known then.
+    /// From the places of the values alone; their types, and so the text of a key, are unknown.
     pub(super) fn at(keyspace: Option<&str>, places: &[u16], statement: &str) -> Option<PartitionKey> {
         const BLOB: Type = Type::Simple(3);
         PartitionKey::new(keyspace, places.iter().map(|place| (*place, BLOB)).collect(), statement)
@@ -54,8 +54,8 @@ impl PartitionKey {
         is_known.then_some(PartitionKey { columns })
     }
 
-    /// The token of a request's values, each a length and its bytes. None where the key is not among what was read of them, or
-    /// null. Its text is noted where somebody asks for it.
+    /// The token of a request's values, each a length and its bytes. None if the key is null or was not captured. With
+    /// `keys`, the text of the key is kept.
     pub(super) fn token(&self, values: &[u8], keys: Option<&Keys>) -> Option<i64> {
         let values = self.columns.iter().map(|(place, of)| Some((value(values, *place)?, of)));
         let values: Vec<(&[u8], &Type)> = values.collect::<Option<_>>()?;
@@ -87,7 +87,7 @@ fn value(values: &[u8], place: u16) -> Option<&[u8]> {
     reader.bytes().ok()?
 }
 
-/// The values of a key, with `:` between them, as nodetool writes them.
+/// The values of a key joined by `:`, as nodetool writes them.
 fn text(values: &[(&[u8], &Type)]) -> String {
     let each = values.iter().map(|(value, of)| match read_value(Some(value), of) {
         Ok(value) => value.to_string(),

@@ -1,4 +1,4 @@
-//! Where the requests of a node can be had from.
+//! Chooses the provider of a node's requests.
 
 use super::ring::Ring;
 use crate::Watched;
@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Where requests are recorded from.
+/// Provider of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum RequestsFrom {
     /// Requests are not recorded

@@ -12,12 +12,12 @@ const MOST_TOKENS: usize = 2_000_000;
 const MOST_KEYSPACES: usize = 10_000;
 const MOST_REPLICAS: usize = 1_000;
 
-/// A table that is asked for, one row of it as JSON.
+/// A table to query, with each row as JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
     /// The node itself: of `system.local`.
     Own,
-    /// Another node: of `system.peers_v2`.
+    /// Other nodes: `system.peers_v2`.
     Peer,
     /// Of `system_schema.keyspaces`.
     Keyspace,
@@ -27,7 +27,7 @@ pub(super) enum Told {
 #[derive(Debug, Default)]
 pub(super) struct Replicas {
     nodes: Vec<Place>,
-    /// Sorted once it is asked about; each with its node.
+    /// Tokens with their nodes; sorted at the first use.
     tokens: Vec<(i64, u32)>,
     own: Option<u32>,
     partitioner: Option<String>,
@@ -128,7 +128,7 @@ impl Replicas {
         Some(())
     }
 
-    /// The class of the node's partitioner, where it has said it.
+    /// The class of the node's partitioner; None if unknown.
     pub(super) fn partitioner(&self) -> Option<&str> {
         self.partitioner.as_deref()
     }
@@ -162,7 +162,7 @@ impl Replicas {
             }
             "NetworkTopologyStrategy" => {
                 let datacenter = &self.nodes.get(own as usize)?.datacenter;
-                // Other datacenters have replicas of their own.
+                // Each datacenter has replicas of its own.
                 let wanted = replication.get(datacenter).map_or(Some(0), |text| factor(text))?;
                 Some(places.map(|at| self.in_datacenter(at, datacenter, wanted).contains(&own)).collect())
             }
@@ -170,7 +170,7 @@ impl Replicas {
         }
     }
 
-    /// The nodes of the ring from a place on, each as often as it has tokens.
+    /// The nodes of the ring from an index on; a node occurs once for each of its tokens.
     fn from(&self, at: usize) -> impl Iterator<Item = u32> + '_ {
         self.tokens[at..].iter().chain(&self.tokens[..at]).map(|(_, node)| *node)
     }

@@ -1,4 +1,4 @@
-//! The packets of one node as the kernel passes them by, through memory that it shares with us.
+//! Captures one node's packets through a ring buffer that is shared with the kernel.
 
 use super::sample::Sample;
 use crate::ebpf::Unavailable;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// A block holds the largest packet that there is, and some thousand small ones.
 const BLOCK_BYTES: u32 = 1 << 20;
-/// Together a fifth of a second of 300 MB/s, as answers of wide partitions come to, during which nobody looks.
+/// Together they hold a fifth of a second of 300 MB/s, a rate that wide partitions reach, while the reader is delayed.
 const BLOCKS: u32 = 64;
 /// A block that has something in it is handed over after this at the latest.
 pub(super) const HANDED_OVER_AFTER: Duration = Duration::from_millis(40);
@@ -28,7 +28,7 @@ pub(super) struct Ring {
 pub(super) struct Passed<'a> {
     /// On CLOCK_MONOTONIC.
     pub(super) time_ns: i64,
-    /// From its IP header on.
+    /// The packet from its IP header on.
     pub(super) bytes: &'a [u8],
 }
 
@@ -51,8 +51,8 @@ impl Ring {
     }
 
     fn listen(node: SocketAddr) -> io::Result<Ring> {
-        // Without a protocol, so that nothing comes before the filter is there.
-        // SAFETY: socket takes no pointers, and what it returns is ours alone.
+        // Protocol 0 first, so that no packet arrives before the filter is set. SAFETY: socket takes no pointers and
+        // returns a new descriptor.
         let socket = unsafe {
             let socket = checked(libc::socket(libc::AF_PACKET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0))?;
             OwnedFd::from_raw_fd(socket)
@@ -90,7 +90,7 @@ impl Ring {
             _ => return Err(io::Error::last_os_error()),
         };
         let ring = Ring { node, socket, memory, next: 0 };
-        // SAFETY: all zeroes is an address that says nothing.
+        // SAFETY: all zeros are a valid address.
         let mut everything: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
         everything.sll_family = libc::AF_PACKET as u16;
         everything.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
@@ -101,7 +101,7 @@ impl Ring {
         Ok(ring)
     }
 
-    /// From now on only the packets of these connections are taken.
+    /// From now on, captures only packets of these connections.
     pub(super) fn narrow(&self, sample: Sample) -> io::Result<()> {
         attach_filter(&self.socket, self.node, sample)
     }
@@ -123,7 +123,7 @@ impl Ring {
             if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
                 return blocks >= BLOCKS / 16;
             }
-            // SAFETY: the block is ours until its status says otherwise.
+            // SAFETY: the block belongs to us until its status is reset.
             let (packets, mut at) = unsafe { ((*head).num_pkts, (*head).offset_to_first_pkt as usize) };
             for _ in 0..packets {
                 if at + size_of::<libc::tpacket3_hdr>() > BLOCK_BYTES as usize {
@@ -171,7 +171,7 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours and of this size, and nothing of it is lent any more.
+        // SAFETY: the mapping has this size, and no slice of it is borrowed any more.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), (BLOCK_BYTES * BLOCKS) as usize) };
     }
 }

@@ -14,14 +14,14 @@ const APPEND_EVERY: Duration = Duration::from_millis(200);
 const DRIVERS: usize = 1 << 16;
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
-/// The rows of one node.
+/// Writes the rows of one node.
 pub(super) struct Rows {
     recorder: Recorder,
     node: String,
     provider: &'static str,
     waiting: Vec<Exchange>,
     captured: u64,
-    /// By connection; ended ones stay among them.
+    /// Drivers by connection, including ended connections.
     drivers: HashMap<Client, Driver>,
     /// Requests that each recorded one counts for.
     pub(super) weight: f64,
@@ -62,7 +62,7 @@ impl Rows {
         self.waiting.push(exchange);
     }
 
-    /// Writes the driver of a connection, into this recording and those after it.
+    /// Writes the driver of a connection into this recording and later ones.
     pub(super) fn learn(&mut self, client: Client, driver: Driver) {
         self.append_driver(&client, &driver);
         if self.drivers.len() >= DRIVERS {

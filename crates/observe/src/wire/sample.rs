@@ -3,7 +3,7 @@
 //! A connection is followed from its first packet to its last, or not at all, since requests could not be paired otherwise.
 //! The same ports are chosen here and by the filter in the kernel.
 
-/// A share of all ports that is a power of one half.
+/// A share of all ports: a power of one half.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Sample {
     /// Halvings.

@@ -15,9 +15,9 @@ use std::rc::Rc;
 pub(super) const READ: usize = 4 << 10;
 /// Prepared statements that are known at once; Cassandra's own cache holds fewer.
 const MOST_PREPARED: usize = 100_000;
-/// Most statements that one recording distinguishes.
+/// The most statements that one recording distinguishes.
 pub(super) const MOST: usize = 10_000;
-/// The text of all others.
+/// The text of all further statements.
 pub(super) const OTHERS: &str = "other statements";
 
 /// A statement that a node has prepared.
@@ -25,7 +25,7 @@ pub(super) const OTHERS: &str = "other statements";
 pub(super) struct Prepared {
     pub(super) statement: Rc<str>,
     pub(super) keyspace: Option<Rc<str>>,
-    /// None where the node did not say which of its values are the partition key.
+    /// None if the node did not report which values are the partition key.
     pub(super) key: Option<Rc<PartitionKey>>,
 }
 
@@ -33,14 +33,14 @@ pub(super) struct Prepared {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) statement: Rc<str>,
-    /// Of a name without one; that of the connection where there is none.
+    /// The keyspace of names without one; that of the connection by default.
     pub(super) keyspace: Option<Rc<str>>,
     pub(super) consistency: Option<&'static str>,
     pub(super) serial_consistency: Option<&'static str>,
     pub(super) is_further_page: bool,
     /// Statements of a batch.
     pub(super) batch_size: Option<u16>,
-    /// The token of its partition; None where it has no such, or that is not known.
+    /// The token of the partition; None if there is none, or it is unknown.
     pub(super) token: Option<i64>,
     /// Whether the node is a replica of that partition; None where that is not known.
     pub(super) to_replica: Option<bool>,
@@ -53,7 +53,7 @@ pub(super) struct Statements {
     texts: HashSet<Rc<str>, RandomState>,
     keyspaces: HashSet<Rc<str>, RandomState>,
     others: Rc<str>,
-    /// None where nobody asks for the texts of keys.
+    /// None if the texts of keys are not requested.
     pub(super) keys: Option<Keys>,
     pub(super) replicas: Replicas,
     /// Requests since the last call whose statement exceeded the number of distinguished statements.
@@ -67,7 +67,7 @@ impl Statements {
         self.insert(id, Prepared { statement, keyspace, key: key.map(Rc::new) });
     }
 
-    /// The node's partitioner, where tokens of it are not known.
+    /// The node's partitioner if it is one whose tokens can't be computed.
     pub(super) fn other_partitioner(&self) -> Option<&str> {
         self.replicas.partitioner().filter(|class| !class.ends_with("Murmur3Partitioner"))
     }
@@ -79,7 +79,7 @@ impl Statements {
         self.prepared.insert(id.into(), prepared);
     }
 
-    /// One copy of a keyspace's name.
+    /// Interns a keyspace's name.
     pub(super) fn keyspace(&mut self, name: &str) -> Rc<str> {
         kept(&mut self.keyspaces, name).unwrap_or_else(|| name.into())
     }
@@ -89,7 +89,7 @@ impl Statements {
         self.text(&normalized(&text[..text.floor_char_boundary(READ)], is_cut))
     }
 
-    /// One copy of a text, or that of all which there are too many of.
+    /// Interns a text; beyond the bound, returns the text of all further statements.
     fn text(&mut self, text: &str) -> Rc<str> {
         if let Some(text) = kept(&mut self.texts, text) {
             return text;
@@ -128,7 +128,7 @@ impl Statements {
             opcode::EXECUTE => {
                 let id = reader.short_bytes().ok()?;
                 if version >= 5 {
-                    // The id of its columns.
+                    // Skip the id of the result columns.
                     let _ = reader.short_bytes();
                 }
                 let (prepared, parameters) = (self.executed(id), Parameters::read(&mut reader, version));
@@ -139,7 +139,7 @@ impl Statements {
                 let mut tokens = Vec::new();
                 let parameters = batch(body, version, |id, values| tokens.push(self.token_of(id, values)));
                 batch_size = body.get(1..3).map(|count| u16::from_be_bytes([count[0], count[1]]));
-                // Of one partition.
+                // Only if all statements are about one partition.
                 token = tokens.first().copied().flatten().filter(|_| tokens.windows(2).all(|pair| pair[0] == pair[1]));
                 (self.first_of_batch(body)?, parameters)
             }
@@ -171,7 +171,7 @@ impl Statements {
         Some(Prepared { statement: self.text(&normalized(&text, is_cut)), keyspace: None, key: None })
     }
 
-    /// A batch goes by the first of its statements.
+    /// The first statement of a batch, by which the batch is named.
     fn first_of_batch(&mut self, body: &[u8]) -> Option<Prepared> {
         const PREPARED: u8 = 1;
         let &[_, _, _, kind, ref rest @ ..] = body else { return None };

@@ -14,7 +14,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 const PROVIDER: &str = "jvm";
 
-// As `io.helenus.agent.requests.Packets` has them.
+// The flags of `io.helenus.agent.requests.Packets`.
 const FROM_NODE: u8 = 1;
 const BEGIN: u8 = 2;
 const END: u8 = 4;
@@ -26,7 +26,7 @@ pub(crate) fn facts(node: &str) -> SourceFacts {
     SourceFacts { name: SOURCE.into(), node: node.into(), provider: PROVIDER.into(), note: String::new() }
 }
 
-/// Makes rows of one node's requests. It belongs to one thread.
+/// Makes rows of one node's requests from bytes that the agent copied. Used by one thread.
 pub(crate) struct Tapped {
     rows: Rows,
     conversations: Conversations,
@@ -45,7 +45,7 @@ impl Tapped {
         Tapped { rows: Rows::new(recorder, node, PROVIDER), conversations: Conversations::new(address), cpu_ns: 0 }
     }
 
-    /// Takes in records.
+    /// Reads records.
     ///
     /// # Errors
     /// When the bytes are no records.
@@ -87,7 +87,7 @@ impl Tapped {
         }
     }
 
-    /// Goes on in another recording.
+    /// Continues in another recording.
     pub(crate) fn continue_in(&mut self, recorder: &Recorder) {
         self.write(true);
         self.rows.continue_in(recorder);

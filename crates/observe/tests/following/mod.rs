@@ -84,7 +84,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -101,7 +101,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Of processes by their node and pid, with a source that has to be there.
+    /// Records processes by node and pid, with a source that is required.
     pub fn start(processes: &[(&str, u32)], options: &Options, needed: &str) -> Watch {
         let (watch, reason) = Watch::start_and_hear(processes, options, needed);
         assert_eq!(reason, None);
@@ -162,7 +162,7 @@ pub struct Ended {
     _folder: tempfile::TempDir,
 }
 
-/// One row: its numbers and its texts.
+/// One row: its numbers and texts.
 #[derive(Debug, Clone, Default)]
 pub struct Row {
     pub numbers: BTreeMap<String, i64>,

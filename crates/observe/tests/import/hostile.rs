@@ -14,7 +14,7 @@ const METHOD: u64 = 13;
 const NOTHING: u64 = 20;
 const MIB: usize = 1 << 20;
 
-/// As much memory as reading a file of this size may take, with the rows that wait until they are written.
+/// The memory that reading a file of this size may take, including rows that are not written yet.
 fn allowed(bytes: &[u8]) -> usize {
     256 * MIB + 64 * bytes.len()
 }
@@ -64,13 +64,13 @@ fn a_made_chunk_is_read_like_a_real_one() {
 
 #[test]
 fn objects_that_take_no_bytes_take_no_memory_and_no_time() {
-    // Constants of lists, each of as many objects without fields as there are bytes left.
+    // Constants that are lists, each of as many empty objects as there are bytes left.
     let mut chunk = with_stacks(&[vec![1]], &["f".into()]);
     chunk.class(NOTHING, "Nothing", vec![]);
     chunk.class(NOTHING + 1, "Nothings", vec![("list", NOTHING, false, true)]);
     let lists = (1..=20_000).map(|number| (number, varint(20_000)));
     chunk.pool(NOTHING + 1, lists.collect());
-    // So that there are as many bytes behind the last of them, too.
+    // Padding, so that the last list has as many bytes after it.
     chunk.pool(STRING, vec![(1, text(&"x".repeat(20_000)))]);
     assert_eq!(samples(&chunk.bytes()), Ok(1));
     // And objects of a hundred objects of a hundred objects, down to nothing.
@@ -82,7 +82,7 @@ fn objects_that_take_no_bytes_take_no_memory_and_no_time() {
     }
     chunk.pool(NOTHING + 6, (1..=1000).map(|number| (number, Vec::new())).collect());
     assert_eq!(samples(&chunk.bytes()), Ok(1));
-    // One that holds itself has no end.
+    // A stack that contains itself.
     let mut chunk = with_stacks(&[vec![1]], &["f".into()]);
     chunk.class(NOTHING, "Self", vec![("b", BYTE, false, false), ("self", NOTHING, false, false)]);
     chunk.pool(NOTHING, vec![(1, vec![0; 100])]);
@@ -132,7 +132,7 @@ fn files_without_end_are_read_up_to_a_bound() {
     let recorder = Recorder::create(&folder.path().join("r"), Manifest::new("t", "c")).unwrap();
     let error = import(&recorder, endless(200 << 30), &options()).unwrap_err().to_string();
     assert!(error.contains("512 MiB") && error.contains("maxchunksize"), "{error}");
-    // One that never came to its end has no size.
+    // An unfinished chunk has no size.
     let (error, most) = most_held(|| import(&recorder, endless(0), &options()));
     assert!(error.unwrap_err().to_string().contains("cut off"));
     assert!(most < 700 * MIB, "{} MiB", most / MIB);

@@ -1,4 +1,4 @@
-//! Files of others become recordings: what is in them, what is lost of them, and what is no such file.
+//! Imports of other tools' files: their samples, their losses, and files that are refused.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -133,7 +133,7 @@ fn whole(bytes: &[u8], options: &ImportOptions) -> Read {
 #[test]
 fn the_jdks_own_file_is_read_with_what_its_settings_say() {
     let read = read(JDK, &options()).unwrap();
-    // As many as `jfr summary` counts, every 20 ms.
+    // The number that `jfr summary` counts, one every 20 ms.
     assert_eq!(read.imported.events, BTreeMap::from([("cpu".to_string(), (37, 37 * 20_000_000))]));
     let groups = read.groups();
     assert!(groups["Sorter"] > groups["Summer"], "{groups:?}");

@@ -1,4 +1,4 @@
-//! How much memory a thread takes for what it does.
+//! Measures the memory that a thread allocates.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -22,19 +22,19 @@ fn count(bytes: isize) {
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: as the caller has it.
+        // SAFETY: the caller's contract is passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size as isize - layout.size() as isize);
-        // SAFETY: as the caller has it.
+        // SAFETY: the caller's contract is passed on.
         unsafe { System.realloc(at, layout, size) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
-        // SAFETY: as the caller has it.
+        // SAFETY: the caller's contract is passed on.
         unsafe { System.dealloc(at, layout) }
     }
 }
@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for Counted {
 #[global_allocator]
 static ALLOCATOR: Counted = Counted;
 
-/// The result of a function, and the most bytes that this thread held during the call beyond those held before.
+/// Calls a function. Returns its result, and the most bytes that this thread held during the call beyond those before.
 pub fn most_held<T>(of: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.get();
     MOST.set(before);

@@ -1,4 +1,4 @@
-//! Files of other tools and of their older versions, whose sums are those that the tool's own reader gives.
+//! Files of other tools and their older versions. The sums are those that the tool's own reader reports.
 //!
 //! `fixtures/profiles/sums.tsv` has a line for each thread of a JFR file: the file, a class of events or what the converter
 //! of async-profiler calls them, id and name of the thread, and the sum of what they stand for, or their number.
@@ -11,12 +11,12 @@ use std::time::Duration;
 
 const MS: i64 = 1_000_000;
 
-/// A file, what is sampled in it, under which names its own reader counts that, and what each of those stands for.
+/// A file, its sampled event, the names under which its own reader counts that event, and what each of them represents.
 type Sums = (&'static str, &'static str, &'static [&'static str], i64);
 
 const SUMS: &[Sums] = &[
     ("ap-2.9-wall", "wall", &["wall"], 20 * MS),
-    // It was told no interval; its own is 10 ms of CPU time, and 50 ms of the wall clock.
+    // Without an interval option: its default is 10 ms of CPU time and 50 ms of wall-clock time.
     ("ap-2.9-cpu", "cpu", &["cpu"], 10 * MS),
     ("ap-2.9-itimer", "cpu", &["cpu"], 10 * MS),
     ("ap-2.9-itimer", "alloc", &["alloc"], 1),
@@ -44,7 +44,7 @@ const SUMS: &[Sums] = &[
     // Beside the sample that has the same bytes.
     ("jdk-17", "alloc", &["jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationOutsideTLAB"], 1),
     ("jdk-17", "lock", &["jdk.ThreadPark", "jdk.JavaMonitorEnter"], 1),
-    // One of the two was not asked for, and the sample has all.
+    // Only one of the two events was requested, and its samples have all of the weight.
     ("jdk-17-half", "alloc", &["jdk.ObjectAllocationSample"], 1),
     ("jdk-21", "cpu", &["jdk.ExecutionSample"], 10 * MS),
     ("jdk-21", "alloc", &["jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationOutsideTLAB"], 1),
@@ -86,7 +86,7 @@ pub fn fixture(path: &str) -> Vec<u8> {
     std::fs::read(format!("{}/../../fixtures/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-/// One of the profiles, unpacked.
+/// An unpacked profile.
 pub fn profile(name: &str) -> Vec<u8> {
     let bytes = fixture(&format!("profiles/{name}"));
     let mut plain = Vec::new();
@@ -167,7 +167,7 @@ fn threads(read: &crate::Read) -> BTreeMap<&str, (u64, i64)> {
 
 #[test]
 fn perf_prints_what_it_is_asked_for() {
-    // As many as `perf report --sort comm -n` counts of each.
+    // The counts that `perf report --sort comm -n` shows.
     let of = |name: &str| whole(&profile(name), &options());
     let flat = of("perf-flat.txt");
     let period = 5_025_125;
@@ -243,7 +243,7 @@ fn folded_weights_may_have_a_fraction() {
     let seconds = ImportOptions { interval: Some(Duration::from_secs(1)), ..options() };
     let read = whole(b"a;b 0.25\na;c 1.5e-3\na;d 2\n", &seconds);
     assert_eq!(read.rows.iter().map(|row| row.2).collect::<Vec<_>>(), [250 * MS, 1_500_000, 2000 * MS]);
-    // Rounded, so that they add up.
+    // Rounded so that the sum is kept.
     let read = whole(b"a;b 0.5\na;c 0.5\na;d 0.25\na;e 0.75\n", &options());
     assert_eq!(read.imported.events["cpu"], (4, 2));
     assert!(read.imported.notes.iter().any(|note| note.contains("rounded")), "{:?}", read.imported);
@@ -261,7 +261,7 @@ fn what_comes_first_may_be_long() {
     let read = whole(format!("{deep}main;short 1\n").as_bytes(), &options());
     assert_eq!((read.imported.format, read.imported.samples), (ImportFormat::Folded, 2));
     assert_eq!(read.rows[0].6.len(), 30_000);
-    // perf says of each CPU of a machine what it is.
+    // perf writes a header line for each CPU of a machine.
     let about = "# a large machine\n".repeat(10_000);
     let read = whole(format!("{about}dd 9 1.5: 10 cpu-clock: \n\t 55 main (/bin/x)\n\n").as_bytes(), &options());
     assert_eq!((read.imported.format, read.imported.samples), (ImportFormat::Perf, 1));

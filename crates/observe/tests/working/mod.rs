@@ -14,7 +14,7 @@ pub fn until_it_has_used(pid: u32, more: Duration) {
     }
 }
 
-/// Of all its threads.
+/// CPU time of all its threads.
 fn cpu_time(pid: u32) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let after_name = stat.rsplit_once(')').unwrap().1;

@@ -24,7 +24,7 @@ const VERSION: u32 = 60;
 /// Tracks that are seen at first; the others can be chosen.
 const VISIBLE: usize = 20;
 
-/// Kinds of code, with their colours and what they are divided into; the first is what nothing else is.
+/// Categories of code, with their colours and subcategories. The first one is for everything that fits no other.
 const CATEGORIES: [(&str, &str, &[&str]); 7] = [
     ("Other", "grey", &["Other"]),
     ("Java", "green", &["Other", "Compiled", "Inlined", "Compiled by C1", "Interpreted"]),
@@ -186,7 +186,7 @@ pub(super) fn write(
     Ok(Exported { samples: samples.rows.len() as u64, moments: moments.count() as u64, notes: moments.notes })
 }
 
-/// Threads of the tracks. Gives them with the heaviest first.
+/// Adds the tracks' threads, and returns them with the heaviest first.
 fn add_samples(building: &mut Building, samples: &Samples, per_unit: f64) -> Vec<usize> {
     // A track of a node without markers still needs the thread that represents the node.
     let process = |track: &Track| match track.thread.node.as_str() {

@@ -1,4 +1,4 @@
-//! Takes readings of nodes, one after the other, by agents in them or from outside.
+//! Reads nodes repeatedly, by agents in them or from outside.
 
 use super::{ASK_EVERY, LiveArguments, TIMEOUT};
 use crate::assets::AGENT_JAR;
@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
-/// A recording that goes with its folder.
+/// A recording that is deleted with its temporary folder.
 pub(super) struct Reading {
     pub(super) recording: Recording,
     _folder: tempfile::TempDir,
@@ -54,7 +54,7 @@ pub(super) struct Watching<'a> {
 /// How nodes are looked at.
 enum Provider {
     Agents(Box<Agents>),
-    /// From outside: over CQL and, where it is wanted, over JMX.
+    /// Reads from outside: over CQL, and over JMX if requested.
     Outside {
         views: Vec<Views>,
         jmx: Vec<Jmx>,
@@ -100,7 +100,7 @@ impl<'a> Watching<'a> {
         Ok(())
     }
 
-    /// Returns the reading that was taken, and begins the next one first. Nodes that went away meanwhile are searched for again.
+    /// Begins the next reading, then returns the one that has ended. Nodes that went away are searched for again.
     pub(super) fn next_reading(self) -> Result<(Reading, Option<Watching<'a>>)> {
         let Watching { live, open, mut provider } = self;
         let next = OpenReading::begin()?;
@@ -169,7 +169,7 @@ impl Agents {
         steps.step(format_args!("{doing} to {} node(s)", watched.len()));
         let observation = Observation::start(recorder, &watched, &options, &events)?;
         if requests {
-            // No agent was asked for, so that its absence is no news. A node that can't be heard has nothing to show.
+            // Without --agent its absence is no error. A node that can't be read by CQL has nothing to show.
             let unheard = received.try_iter().find_map(|event| match event {
                 Event::Degraded { node, source: "wire", reason } => Some(format!("{node}: {reason}")),
                 _ => None,

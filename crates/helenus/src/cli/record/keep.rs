@@ -64,12 +64,13 @@ pub(super) fn run(arguments: &Arguments, keep: Duration, cancel: &Cancel) -> Res
     Ok(ExitCode::SUCCESS)
 }
 
-/// A name that the same command has again, so that it goes on in the same recording.
+/// A folder name that depends only on the nodes, so that the same command continues the same recording.
 fn default_folder(names: &[String]) -> PathBuf {
     PathBuf::from(format!("keep-{}.helenus", names.join("-").replace([' ', ':'], "-")))
 }
 
-/// By its address, which a new process of it has again. A process that has none that is seen from here is itself alone.
+/// Identifies a node by its address, which a restarted process keeps. A process without a known address is identified
+/// by itself.
 fn place_of(name: &str, target: &Target) -> TargetName {
     match target.cql.filter(|address| address.ip().to_string() == name) {
         Some(address) => TargetName::Address(address),
@@ -99,7 +100,7 @@ impl<'a> Recording<'a> {
         let mut options = arguments.options.clone();
         options.agent.jar = Some(AGENT_JAR);
         options.stacks.profiler = Some(PROFILER);
-        // The size is that of all segments.
+        // The size limit applies to all segments together.
         options.max_size = None;
         Recording {
             arguments,
@@ -152,7 +153,7 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
-    /// Says what the sources say. Whether a node or its agent has gone.
+    /// Prints events of the sources. Returns whether a node or its agent has gone.
     fn hear(&mut self, steps: &Steps) -> bool {
         let mut gone = false;
         for event in self.heard.try_iter() {
@@ -215,7 +216,7 @@ impl<'a> Recording<'a> {
             None => Ok(()),
         };
         if let Err(error) = turned {
-            // Some sources went on and some did not: all of them begin again in the new segment.
+            // Only some sources continued: restart all of them in the new segment.
             self.detach();
             self.say_once(steps, error.to_string());
         }

@@ -37,7 +37,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// As asked for, else as large as the terminal.
+    /// The requested size, or the size of the terminal.
     pub fn of(rows: Option<u16>, width: Option<u16>) -> Size {
         let high = terminal::height().map_or(ROWS, |height| height.saturating_sub(OTHER_LINES).max(FEWEST_ROWS));
         let wide = terminal::width().map_or(WIDTH, |width| width.clamp(40, 1000));
@@ -93,7 +93,7 @@ pub fn draw(drawn: &Spectrogram, size: Size, ink: Ink) -> String {
     }
     let _ = writeln!(out, "{}{}", " ".repeat(GUTTER - 1), line('└', '┴', columns));
     let room = size.width.saturating_sub(GUTTER);
-    // As many numbers as there is room for.
+    // As many numbers as fit.
     let legends = [1, 2, 4, usize::MAX].map(|every| legend(most, ink, every));
     let fitting = legends.iter().find(|legend| visible(legend) <= room).or(legends.last());
     let _ = writeln!(out, "{}{}", " ".repeat(GUTTER), fitting.map_or("", String::as_str));
@@ -171,7 +171,7 @@ fn line(corner: char, tick: char, columns: usize) -> String {
     format!("{corner}{}", line.into_iter().collect::<String>())
 }
 
-/// The decades over their ticks, as many as there is room for.
+/// Labels of the decades above their ticks, as many as fit.
 fn labels(columns: usize) -> String {
     let names = ["1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s", "10 s"];
     let mut text: Vec<char> = Vec::new();
@@ -224,7 +224,7 @@ mod tests {
                 cells.push((row, columns * 8 / 10 + 2, 1));
             }
         }
-        // A row in which nothing happened.
+        // A row without events.
         cells.retain(|(row, ..)| *row != 6);
         drawn(Of::Syscalls, (0..=columns as i64).collect(), cells)
     }

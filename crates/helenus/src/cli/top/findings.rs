@@ -74,7 +74,8 @@ impl Findings {
         }
     }
 
-    /// Takes the result of a search that has ended, and begins the next one when it is due. Whether there is something new.
+    /// Takes the result of a finished search, and begins the next one when it is due. Returns whether there is a new
+    /// result.
     pub(super) fn look(&mut self, window: Option<LiveWindow>, is_looked_at: bool, grows: bool) -> bool {
         let mut is_new = false;
         if let State::Searching(result) = &self.state {
@@ -121,7 +122,8 @@ impl Findings {
 }
 
 fn search(recording: &Path, window: LiveWindow) -> Result<Found> {
-    // SAFETY: no pointers. Of this thread alone, and of those that it begins: the node goes first.
+    // SAFETY: no pointers. Lowers the priority of this thread and the threads that it starts, so that the node comes
+    // first.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
     let begun = Instant::now();
     let whole = Recording::open(recording)?;

@@ -9,12 +9,12 @@ use ratatui::style::Style;
 use std::cmp::Ordering;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// A column. The one without a width takes what the others leave.
+/// A column. The one without a width gets the remaining space.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column {
     pub(super) head: &'static str,
     pub(super) width: Option<u16>,
-    /// It is left out first where the terminal is narrow.
+    /// Whether the column is left out first on a narrow terminal.
     pub(super) is_extra: bool,
 }
 
@@ -37,7 +37,7 @@ const LEAST_OF_REST: u16 = 24;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Cell {
     text: String,
-    /// By which it is sorted; by its text where there is none.
+    /// The value to sort by; None to sort by the text.
     number: Option<f64>,
     is_number: bool,
 }
@@ -162,7 +162,7 @@ impl Listing {
         }
     }
 
-    /// The columns that there is room for, each with its width.
+    /// The columns that fit, with their widths.
     fn shown(&self, room: u16) -> Vec<(usize, u16)> {
         let width_of = |columns: &[usize]| -> u16 {
             columns.iter().map(|number| self.columns[*number].width.unwrap_or(LEAST_OF_REST) + 1).sum()
@@ -223,7 +223,7 @@ pub(super) fn fitted(text: &str, width: u16, is_right: bool) -> String {
     format!("{out}{}", " ".repeat(width.saturating_sub(used + 1)))
 }
 
-/// Writes a text in one line, as far as there is room.
+/// Writes a text in one line, cut to the available width.
 pub(super) fn put(buffer: &mut Buffer, x: u16, y: u16, text: &str, style: Style) {
     let area = buffer.area;
     if y < area.bottom() && x < area.right() {

@@ -1,4 +1,4 @@
-//! Nodes that run, recorded for as long as they are looked at.
+//! Running nodes, recorded while the terminal shows them.
 
 use crate::assets::AGENT_JAR;
 use crate::cli::{self, nodes};
@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 2 << 30;
 /// How often a node that is away is looked for.
 const POLL_EVERY: Duration = Duration::from_secs(3);
 
-/// A recording of nodes in a private temporary folder, which goes with it.
+/// A recording of nodes in a private temporary folder, which is deleted with this value.
 pub(super) struct Node {
     keeper: Keeper,
     addresses: Vec<String>,
@@ -72,8 +72,8 @@ impl Node {
         self.attached.take().map(|(observation, _)| observation.stop()).unwrap_or_default()
     }
 
-    /// Goes on in a new segment when it is time, deletes what is too old, and follows a node that was started again. Returns what
-    /// there is to say.
+    /// Begins a new segment when it is due, deletes old ones, and attaches to a restarted node again. Returns a message
+    /// to show.
     pub(super) fn keep(&mut self) -> Option<String> {
         let mut said = None;
         let mut has_gone = false;
@@ -116,7 +116,7 @@ impl Node {
             None => Ok(()),
         };
         if turned.is_err() {
-            // Some sources went on and some did not: all of them begin again in the new segment.
+            // Only some sources continued: restart all of them in the new segment.
             self.detach();
         }
         self.keeper.turned(next);

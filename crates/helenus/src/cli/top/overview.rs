@@ -54,7 +54,7 @@ pub(super) fn draw(app: &App, window: LiveWindow, area: Rect, buffer: &mut Buffe
     }
 }
 
-/// As much before the end of the window as the chart has room for, and all of the window.
+/// The window, and as much time before it as fits into the chart.
 fn shown(app: &App, window: LiveWindow, room: u16) -> LiveWindow {
     let bins = (app.live.bin_s() * 1e9) as i64 * i64::from(room.saturating_sub(1).max(1));
     LiveWindow { from_ns: window.from_ns.min(window.to_ns.saturating_sub(bins)), ..window }

@@ -35,7 +35,7 @@ pub(super) const PAGES: [(Page, char, &str, &str); 11] = [
     (Page::Spectrogram, 's', "spectrogram", "spec"),
 ];
 
-/// Requests that are listed as the slowest.
+/// Requests in the list of the slowest.
 const MOST_SLOW: usize = 100;
 /// How long after a stretch of time the requests that met it are searched for.
 const LONGEST_AFTER_S: f64 = 30.0;
@@ -64,7 +64,7 @@ impl Page {
     }
 }
 
-/// The list of the page, or of the line that was gone into.
+/// The list of the page, or of the opened line.
 pub(super) fn listing(app: &App) -> Option<Listing> {
     let window = app.window()?;
     match app.below.last() {
@@ -405,7 +405,7 @@ fn whole(value: i64) -> super::listing::Cell {
     number(value as f64, terminal::count(value.unsigned_abs()))
 }
 
-/// A rate with as many digits as are of use.
+/// A rate with a sensible number of digits.
 pub(super) fn per_s(rate: f64) -> String {
     match rate {
         0.0 => "0".to_string(),

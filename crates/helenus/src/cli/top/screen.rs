@@ -15,7 +15,7 @@ use std::time::Duration;
 
 type Backend = TermionBackend<BufWriter<AlternateScreen<RawTerminal<Stdout>>>>;
 
-/// As the terminal was before.
+/// The terminal's settings at the start.
 static BEFORE: OnceLock<libc::termios> = OnceLock::new();
 
 pub(super) struct Screen {
@@ -57,7 +57,7 @@ impl Screen {
     pub(super) fn keys(&mut self, app: &mut App, longest: Duration) -> Result<bool> {
         let mut wait = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };
         let ms = i32::try_from(longest.as_millis()).unwrap_or(i32::MAX);
-        // SAFETY: one pollfd of ours. A signal ends it early, which is as well.
+        // SAFETY: one pollfd on the stack. A signal ends the wait early, which does no harm.
         let is_ready = unsafe { libc::poll(&raw mut wait, 1, ms) } > 0;
         let size = self.terminal.size().context("cannot read the terminal's size")?;
         let is_resized = std::mem::replace(&mut self.size, size) != size;
@@ -83,7 +83,7 @@ fn keys_of(bytes: &[u8]) -> Vec<Key> {
     while let Some(Ok(first)) = rest.next() {
         match parse_event(first, &mut rest) {
             Ok(Event::Key(key)) => keys.push(key),
-            // Nothing follows it.
+            // No further byte: the key is Escape.
             Err(_) if first == 0x1b => keys.push(Key::Esc),
             Ok(_) | Err(_) => {}
         }
@@ -93,12 +93,12 @@ fn keys_of(bytes: &[u8]) -> Vec<Key> {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // The terminal may have gone. The parts of it give back what else they have taken.
+        // The terminal may have gone. Dropping its parts restores the rest.
         let _ = self.terminal.show_cursor();
     }
 }
 
-/// The terminal as it was, with what a panic prints after it.
+/// Restores the terminal, so that a panic message is readable.
 fn give_back() {
     let mut out = std::io::stdout();
     let _ = out.write_all(b"\x1b[?1049l\x1b[?25h");

@@ -22,7 +22,7 @@ pub(super) fn draw(app: &App, window: LiveWindow, area: Rect, buffer: &mut Buffe
     }
     let height = usize::from(area.height - 3);
     let rows = heat.low_ms.len();
-    // Rows of the picture that one line stands for.
+    // Rows of the picture per line of the terminal.
     let each = rows.div_ceil(height).max(1);
     let lines = rows.div_ceil(each);
     let mut counts = vec![vec![0.0; heat.columns]; lines];

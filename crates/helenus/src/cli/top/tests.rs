@@ -150,7 +150,7 @@ fn shown(app: &mut App, width: u16, height: u16) -> String {
     lines.lines().map(|line| line.trim_matches('"').trim_end()).collect::<Vec<_>>().join("\n")
 }
 
-/// With times of day taken out, which depend on the zone.
+/// The page without times of day, which depend on the time zone.
 fn page(app: &mut App) -> String {
     let text = shown(app, 80, 24);
     let mut out = String::with_capacity(text.len());
@@ -288,7 +288,7 @@ fn a_terminal_that_is_too_small_is_told_so() {
             assert!(text.contains("node.helenus"), "{width}×{height}, page {key}");
         }
     }
-    // One cell and nothing break no drawing.
+    // Drawing works with one cell, and with none.
     shown(&mut app, 1, 1);
 }
 

@@ -10,7 +10,7 @@ pub(super) struct Header<'a> {
     /// How many of the events the sample stands for.
     pub(super) period: Option<i64>,
     pub(super) event: &'a str,
-    /// What stands behind: the one frame of a sample without a stack, or what a tracepoint says.
+    /// The rest of the line: the only frame of a sample without a stack, or the text of a tracepoint.
     pub(super) rest: &'a str,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn header(line: &str) -> Option<Header<'_>> {
     timed(line, &words).or_else(|| timeless(line, &words))
 }
 
-/// Each word of a line, and where it begins.
+/// Each word of a line with its offset.
 type Words<'a> = [(usize, &'a str)];
 
 fn timed<'a>(line: &'a str, words: &Words<'a>) -> Option<Header<'a>> {
@@ -86,7 +86,7 @@ fn event<'a>(line: &'a str, words: &Words<'a>, at: usize) -> Option<(Option<i64>
 /// `tid` or `pid/tid`.
 fn tid(word: &str) -> Option<i64> {
     let (pid, tid) = word.split_once('/').unwrap_or(("0", word));
-    // perf says -1 where it does not know.
+    // perf writes -1 for unknown ids.
     pid.parse::<i64>().ok().and(tid.parse().ok())
 }
 

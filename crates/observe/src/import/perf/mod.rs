@@ -30,11 +30,11 @@ struct Open {
     header: Sample,
     /// From the innermost.
     frames: Vec<(String, char)>,
-    /// It stands on one line with its only frame: the next line is no part of it.
+    /// The sample and its only frame are on one line: the next line is not part of it.
     is_whole: bool,
 }
 
-/// Things that come again and again, each once.
+/// Interns repeated values.
 struct Once<T> {
     things: Vec<Rc<T>>,
     places: HashMap<Rc<T>, u32>,
@@ -199,7 +199,7 @@ impl Reading<'_> {
         let is_whole = |text: &str| !self.has_files || text.ends_with(')');
         match (self.header(line), frame(line)) {
             (Some(header), _) if !line.starts_with('\t') => {
-                // Where perf was asked for no stacks, samples have none.
+                // Without stacks (perf record without -g) samples are one line.
                 let is_bare = header.rest.trim().is_empty() && !self.has_frames && !self.samples.is_empty();
                 let has_frame = frame(header.rest).is_some() && is_whole(header.rest);
                 header.event.starts_with("PERF_RECORD_") || has_frame || is_bare
