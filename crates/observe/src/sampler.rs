@@ -126,7 +126,7 @@ struct Process {
     node: String,
     pid: u32,
     threads: Threads,
-    /// None where nobody asked for them, or they can't be had.
+    /// None if counters are not requested or not available.
     counters: Option<Counters>,
     stat: File,
     /// When the kernel was first and last seen to hold it stopped.
@@ -263,7 +263,7 @@ impl Run {
         });
     }
 
-    /// If this thread wakes late, so may all threads of this machine.
+    /// If this thread wakes late, other threads of this machine may, too.
     fn note_stall(&self, late: Duration) {
         if late > STALL_BOUND {
             let duration_ns = nanos(late);

@@ -10,16 +10,16 @@ use std::time::Duration;
 /// A thread of a process that is watched from inside or outside and wakes this much too late is a stall.
 pub(crate) const STALL_BOUND: Duration = Duration::from_millis(10);
 
-/// Something that can be recorded of the watched processes, or several things that are read together.
+/// Records something of the watched processes, or several things that are read together.
 pub(crate) trait Source {
     type Options;
 
-    /// Begins to record what the options ask of this source, and nothing where they don't ask for it. All that runs goes into
-    /// `running`, also where an error is returned.
+    /// Begins to record what the options request, or nothing. Everything that was started goes into `running`, also if
+    /// an error is returned.
     ///
     /// # Errors
-    /// Where the whole recording is to fail. A source that others can do without tells each node what is not recorded and
-    /// why ([`Context::degrade`]), and returns.
+    /// An error fails the whole recording. A source that is optional reports for each node what is not recorded and why
+    /// ([`Context::degrade`]), and returns Ok.
     fn start(
         &self,
         context: &Context<'_>,
@@ -27,12 +27,12 @@ pub(crate) trait Source {
         running: &mut Vec<Box<dyn Running>>,
     ) -> Result<(), Error>;
 
-    /// Refuses options of this source that can be read and make no sense: one that needs another, or that would measure itself.
+    /// Refuses options that make no sense together: one that needs another, or a source that would measure itself.
     fn check(&self, _options: &Self::Options) -> Result<(), String> {
         Ok(())
     }
 
-    /// Says what of it works on this machine, for `helenus doctor`.
+    /// The source's lines in `helenus doctor`.
     fn checks(&self) -> Vec<Check>;
 }
 
@@ -42,7 +42,7 @@ pub(crate) trait Running: std::fmt::Debug + Send {
     /// is stopped, and started again in the other recording, and misses what happens in between.
     ///
     /// # Errors
-    /// When it has ended.
+    /// Fails if the source has ended.
     fn continue_in(&mut self, _context: &Context<'_>) -> Result<bool, Error> {
         Ok(false)
     }
@@ -56,7 +56,7 @@ pub(crate) trait Running: std::fmt::Debug + Send {
 pub(crate) struct Context<'a> {
     pub(crate) recorder: &'a Recorder,
     pub(crate) watched: &'a [Watched],
-    /// Of the threads of each watched process, in the same order.
+    /// The thread names of each watched process, in the same order.
     pub(crate) names: &'a [ThreadNames],
     pub(crate) events: &'a Events,
 }

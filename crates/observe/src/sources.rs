@@ -16,14 +16,14 @@ use crate::wire::{Wire, WireOptions};
 
 type Start = fn(&Context<'_>, &Options, &mut Vec<Box<dyn Running>>) -> Result<(), Error>;
 
-/// A source, which takes its own of all options.
+/// A source with its options.
 pub(crate) struct Registered {
     pub(crate) start: Start,
     pub(crate) check: fn(&Options) -> Result<(), String>,
     checks: fn() -> Vec<Check>,
 }
 
-/// Makes the list of sources and the options of all of them.
+/// Makes the list of sources, and a struct of all their options.
 macro_rules! registry {
     ($($options:ident: $of:ty => $source:expr,)*) => {
         /// All sources, in the order in which they are started; they are stopped in the reverse order.
@@ -45,9 +45,9 @@ macro_rules! registry {
     };
 }
 
-// One line per source: the name and type of its options, and the source. Sources that change the node's process (the
-// agent and the profiler) come first, so that the other sources don't record how these are loaded and removed. The agent
-// comes before all others, since it gives them the threads' full names.
+// One line per source: the field and type of its options, and the source. Sources that change the node's process (the
+// agent and the profiler) come first, so that the other sources don't record their loading and removal. The agent comes
+// before all others, because it provides the threads' full names.
 registry! {
     agent: AgentOptions => Agents,
     stacks: StackOptions => Stacks,

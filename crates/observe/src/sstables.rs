@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// The SSTables of one table on one disk or several.
+/// Size of the SSTables of one table, over all disks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Files {
     pub count: i64,
@@ -47,7 +47,7 @@ fn add(folder: &Path, files: &mut Files) {
             }
         }
     }
-    // Without its data it is an SSTable that is just being removed.
+    // An SSTable without its data file is just being deleted.
     for (bytes, written) in sstables.into_values().filter_map(|(bytes, written)| Some((bytes, written?))) {
         files.count += 1;
         files.bytes += bytes;

@@ -14,13 +14,13 @@ use std::path::PathBuf;
 const PROVIDER: &str = "cql-virtual-tables";
 const MIB: f64 = 1_048_576.0;
 
-/// A connection to one node that asks for what it tells.
+/// A CQL connection to one node, to read its virtual tables.
 #[derive(Debug)]
 pub struct Views {
     connection: Connection,
     recorder: Recorder,
     node: String,
-    /// The root of the node's file system as seen from here; None where it is not on this machine.
+    /// The root of the node's file system as seen from here; None if the node is on another machine.
     root: Option<PathBuf>,
     folders: Vec<PathBuf>,
     sources: &'static [&'static str],
@@ -44,7 +44,7 @@ impl Views {
         Views::of(recorder, node, connection, root, ALL)
     }
 
-    /// As [`Views::open`], where another source reads what changes.
+    /// Like [`Views::open`], if another source reads the changing tables.
     ///
     /// # Errors
     /// As [`Views::open`].
@@ -65,7 +65,7 @@ impl Views {
         Ok(views)
     }
 
-    /// Goes on in another recording, which gets the settings and the schema too.
+    /// Continues in another recording, which gets the settings and the schema, too.
     ///
     /// # Errors
     /// The connection's failure.
@@ -94,7 +94,7 @@ impl Views {
         self.schema()
     }
 
-    /// Reads all that changes, and records it; nothing where only definitions are wanted.
+    /// Reads and records all changing tables; does nothing if only definitions are recorded.
     ///
     /// # Errors
     /// The connection's failure.
@@ -356,7 +356,7 @@ fn text(rows: &Rows, at: usize, column: &str) -> String {
     }
 }
 
-/// A text as it is, all else as JSON.
+/// A text without quotes, other values as JSON.
 fn text_of(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }

@@ -52,7 +52,7 @@ impl Files {
     }
 
     fn add(&mut self, file: FileNumber, path: &str) {
-        // One that was removed keeps its name, as it is known by.
+        // A deleted file keeps the name by which it is known.
         let path: Rc<str> = path.strip_suffix(" (deleted)").unwrap_or(path).into();
         self.by_inode
             .entry(file.inode)

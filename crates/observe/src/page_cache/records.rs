@@ -8,7 +8,7 @@ pub(super) const LOST_REASONS: [&str; 1] = ["the table of sums was full"];
 /// How pages came into the cache, in the order of the kernel's numbers.
 const HOW: [&str; 2] = ["mapping", "call"];
 
-/// Numbers of system calls that there is room for.
+/// Room for the numbers of system calls.
 const CALLS: usize = 512;
 /// Calls that take pages into the cache in order to write them.
 const WRITES: [libc::c_long; 9] = [

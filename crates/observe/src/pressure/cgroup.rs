@@ -138,9 +138,9 @@ impl Files {
     }
 }
 
-/// The folder of a cgroup and those above it, up to the root of its hierarchy.
+/// The folders of a cgroup and its parents, up to the root of the hierarchy.
 fn folders(root: &Path, path: &str) -> Vec<PathBuf> {
-    // A path that leaves the root is of another namespace.
+    // A path that leaves the root belongs to another namespace: drop `..`.
     let own: PathBuf = Path::new(path).components().filter(|part| matches!(part, Component::Normal(_))).collect();
     own.ancestors().take(MOST_ABOVE).map(|folder| root.join(folder)).filter(|folder| folder.is_dir()).collect()
 }

@@ -65,7 +65,7 @@ fn read() -> HashMap<String, Counts> {
 
 fn is_disk(device: &str) -> bool {
     let is_made_of_memory = ["loop", "ram", "zram"].iter().any(|prefix| device.starts_with(prefix));
-    // Partitions have no folder of their own there.
+    // Partitions have no folder there.
     !is_made_of_memory && Path::new("/sys/block").join(device.replace('/', "!")).exists()
 }
 

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 const SOURCE: &str = "pressure";
 const PROVIDER: &str = "proc";
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Intervals between two looks at all processes of the machine, of which there may be many.
+/// Intervals between scans of all processes of the machine, which may be many.
 const PROCESSES_EVERY: u32 = 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]

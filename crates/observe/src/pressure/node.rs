@@ -80,7 +80,7 @@ fn major_faults(stat: &str) -> Option<i64> {
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(9)?.parse().ok()
 }
 
-/// Of /proc/PID/net/snmp: a line `Tcp:` of names, and one of numbers.
+/// Parses /proc/PID/net/snmp: a line `Tcp:` of names, and one of numbers.
 fn segments(snmp: &str) -> Option<Segments> {
     let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Tcp:"));
     let (names, numbers) = (lines.next()?, lines.next()?);

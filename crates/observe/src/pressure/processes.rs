@@ -5,7 +5,7 @@ use helenus_cassandra::foreign::read_proc;
 use helenus_recording::rows::ProcessSample;
 use std::collections::HashMap;
 
-/// Rows of one sample.
+/// The most rows of one sample.
 const MOST: usize = 20;
 /// A process that used less of a CPU has no row.
 const LEAST_SHARE: i64 = 100;

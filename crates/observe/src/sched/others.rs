@@ -6,7 +6,7 @@ use helenus_cassandra::foreign::read_proc;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// One of them, as the rows have it.
+/// The other thread of a switch, as rows store it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ThreadIdentity {
     pub(super) tid: Option<i64>,
@@ -17,7 +17,7 @@ pub(super) struct ThreadIdentity {
 #[derive(Debug, Default)]
 pub(super) struct OtherThreads {
     threads: HashMap<[u8; OtherThread::NAME_BYTES], Rc<str>>,
-    /// Names of processes by their number, which another may have before long.
+    /// Names of processes by pid. A pid may be reused soon.
     processes: HashMap<u32, Rc<str>>,
 }
 
@@ -41,7 +41,7 @@ impl OtherThreads {
         ThreadIdentity { tid, thread: full.unwrap_or_else(|| Rc::clone(short)), process }
     }
 
-    /// Called now and then, so that what has ended is forgotten.
+    /// Forgets ended processes; called now and then.
     pub(super) fn forget(&mut self) {
         self.threads.clear();
         self.processes.clear();

@@ -44,7 +44,7 @@ pub(super) struct OffCpuTime {
     pub(super) reason: &'static str,
     pub(super) from_cpu: u32,
     pub(super) to_cpu: u32,
-    /// The thread that took its CPU, or woke it.
+    /// The thread that took the CPU, or that woke this one.
     pub(super) by: OtherThread,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct OtherThread {
     /// 0 in an interrupt, or if unknown.
     pub(super) tid: u32,
     pub(super) tgid: u32,
-    /// As the kernel has it, up to the first zero.
+    /// The kernel's name, up to the first zero.
     pub(super) name: [u8; OtherThread::NAME_BYTES],
 }
 
@@ -80,7 +80,7 @@ pub(super) enum Summed {
     Migration { from: u16, to: u16 },
 }
 
-/// Reads one record. None for one that is no such record, which only a mistake in the programs could make.
+/// Parses one record; None if it is invalid, which only a bug in the programs could cause.
 pub(super) fn record(bytes: &[u8]) -> Option<Record<'_>> {
     let mut rest = Bytes(bytes);
     let [kind, process, reason, _] = rest.array()?;

@@ -1,4 +1,4 @@
-//! Rows of what the programs in the kernel tell.
+//! Makes rows of the kernel programs' records.
 
 use super::others::{OtherThreads, ThreadIdentity};
 use super::records::{self, OffCpuTime, Record, Sum, Summed};
@@ -9,7 +9,7 @@ use helenus_recording::rows::{Migrations, OffCpu, RunQueueDelay};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The innermost frame of every stack; the programs' own frames are inside of this one.
+/// The innermost frame of every stack, apart from frames of the programs themselves.
 const SWITCH: &str = "__schedule";
 
 /// A row that waits for its batch.
@@ -25,7 +25,7 @@ struct Row {
 /// Names and stacks that are known, and the rows that wait.
 pub(super) struct Rows {
     others: OtherThreads,
-    /// None where they are not wanted.
+    /// None if kernel stacks are not requested.
     symbols: Option<KernelSymbols>,
     stacks: KnownStacks,
     waiting: Vec<Row>,
@@ -100,7 +100,7 @@ impl ebpf::Rows for Rows {
         }
         let time_ns = to.recorder.clock().now_ns();
         for ((process, thread_group, of), (count, total_ns)) in &totals {
-            // Each switch is in them, also one that has a row of its own.
+            // The counts include every switch, also those with a row of their own.
             to.count(*process, *count);
             let (node, count, total_ns) = (to.node(*process), *count, *total_ns);
             match *of {

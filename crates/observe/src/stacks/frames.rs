@@ -19,7 +19,7 @@ impl Frames {
         self.kinds.push(kind);
     }
 
-    /// Adds the frames of the kernel by their addresses, innermost first; its names are none where it does not tell them.
+    /// Adds kernel frames by address, innermost first. Without symbols the frames have no names.
     pub(crate) fn push_kernel(&mut self, symbols: Option<&KernelSymbols>, addresses: &[u64]) {
         for (depth, address) in addresses.iter().enumerate().rev() {
             let name = symbols.map_or_else(|| "[kernel]".to_string(), |symbols| symbols.name(within(depth, *address)));

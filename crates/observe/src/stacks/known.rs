@@ -15,13 +15,13 @@ struct New {
     time_ns: i64,
 }
 
-/// The stacks that have been seen, by what the kernel tells of them.
+/// The known stacks, by their key in the kernel.
 #[derive(Default)]
 pub(crate) struct KnownStacks {
     numbers: HashMap<Vec<u64>, i64>,
     /// Stacks that have a row. Different addresses may have the same names.
     written: HashSet<i64>,
-    /// Those whose row waits.
+    /// Stacks whose row is not written yet.
     new: Vec<New>,
 }
 
@@ -32,7 +32,7 @@ impl KnownStacks {
         number
     }
 
-    /// The same for frames that may not be there.
+    /// The same for frames that may fail to decode.
     pub(crate) fn try_number<E>(
         &mut self,
         key: Vec<u64>,

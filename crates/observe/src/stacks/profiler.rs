@@ -5,8 +5,8 @@
 //! whole, and its place on the disk given back. The profiler is started for some minutes at a time: when its recorder was
 //! killed, it ends by itself.
 //!
-//! When a thread takes its stack is up to the clocks of the CPUs where eBPF can be had ([`super::ticks`]), and otherwise to
-//! the profiler's own.
+//! With eBPF, clocks of the CPUs trigger the threads' samples ([`super::ticks`]); otherwise the profiler's own clocks
+//! do.
 
 use super::jfr::{self, Malformed, SampleEvent};
 use super::ticks::{self, Ticks};
@@ -39,7 +39,8 @@ const LONGEST_LOG_BYTES: u64 = 64 << 10;
 /// A busy node's chunk has a few MB. The file is the node's user's, who may have made anything of it.
 const LARGEST_CHUNK_BYTES: u64 = 256 << 20;
 const PROVIDER: &str = "async-profiler";
-/// Interval of the profiler's own samples where our signals trigger it: longer than a session, so it takes none.
+/// The profiler's own interval while Helenus's signals trigger samples: longer than a session, so that it takes none by
+/// itself.
 const BY_ITSELF: Duration = Duration::from_secs(3600);
 
 /// The clock that triggers samples of CPU time.
@@ -113,7 +114,7 @@ pub(super) fn start(
 /// The profiler between its start and its stop, and the file that it writes.
 struct Session {
     file: File,
-    /// Up to here it is read.
+    /// Offset up to which the file was read.
     read: u64,
     begun: Instant,
     /// Requests that the profiler could not fulfil, such as recording the kernel's frames.
@@ -198,7 +199,7 @@ struct ProfilerReader {
     library: &'static [u8],
     interval_ns: i64,
     options: StackOptions,
-    /// None where the profiler's own clocks tell when.
+    /// None if the profiler's own clocks trigger samples.
     ticks: Option<Ticks>,
     names: ThreadNames,
     events: Events,
@@ -207,7 +208,7 @@ struct ProfilerReader {
 }
 
 impl ProfilerReader {
-    /// Starts the profiler, and what tells it when.
+    /// Starts the profiler, and the clocks that trigger it.
     fn begin(&mut self) -> Result<Session, String> {
         // Without them the profiler does alone, at a greater cost.
         self.ticks = self.options.stacks.cpu.then(|| Ticks::load(&self.target).ok()).flatten();
@@ -325,7 +326,7 @@ impl ProfilerReader {
         while session.read < enough
             && let Some(chunk) = session.next_chunk().map_err(|error| format!("the profiler's file: {error}"))?
         {
-            // After the chunk, so that the tick of each of its samples is known.
+            // Read the ticks after the chunk, so that the tick of each of its samples is known.
             self.ticks.iter().for_each(Ticks::read);
             self.append(&chunk).map_err(|error| format!("the profiler's file: {error}"))?;
         }
@@ -334,7 +335,7 @@ impl ProfilerReader {
 
     fn append(&mut self, chunk: &[u8]) -> Result<(), Malformed> {
         let clock = self.recorder.clock();
-        // Its settings say nothing of the interval where the ticks are those of the CPUs.
+        // With ticks of the CPUs, the profiler's settings do not have the interval.
         jfr::ChunkSamples::read(chunk)?.each(|sample, frames| {
             let ticks = self.ticks.as_ref().filter(|_| sample.event == SampleEvent::Cpu);
             let kernel = ticks.map_or_else(Vec::new, |ticks| ticks.of(sample.tid, sample.time_ns));

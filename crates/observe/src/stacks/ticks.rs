@@ -28,11 +28,11 @@ pub(super) const SIGNAL: u32 = libc::SIGPROF as u32;
 const BUFFER_BYTES: u32 = 8 << 20;
 /// A thread that leaves the kernel later after its tick is taken for one that had no sample.
 const SAMPLED_WITHIN_NS: i64 = 1_000_000_000;
-/// So long the profiler may keep a sample for itself: two of its chunks, and some.
+/// How long the profiler may keep a sample before it writes it: two of its chunks, and a margin.
 const KEPT_NS: i64 = 12_000_000_000;
 const NO_SAMPLE: &str = "the profiler took no stack at a tick";
 
-/// The ticks that met one process.
+/// The ticks that hit one process.
 pub(super) struct Ticks {
     programs: Programs,
     ring: RingBuffer<'static>,
@@ -40,7 +40,7 @@ pub(super) struct Ticks {
     kernel: Option<KernelSymbols>,
 }
 
-/// By thread, in their order.
+/// Ticks by thread, in order.
 #[derive(Default)]
 struct TicksByThread(HashMap<i64, VecDeque<Tick>>);
 
@@ -90,7 +90,7 @@ impl Ticks {
         while self.ring.consume_raw_n(ebpf::RECORDS_AT_ONCE) > 0 {}
     }
 
-    /// Where in the kernel a thread was that the profiler sampled then; nowhere if it was outside.
+    /// The kernel stack of a thread at its sample; empty if it was in user mode.
     pub(super) fn of(&self, tid: i64, time_ns: i64) -> Vec<u64> {
         self.ticks.borrow_mut().of(tid, time_ns)
     }
@@ -176,7 +176,7 @@ mod tests {
         assert!(ticks.0.is_empty());
     }
 
-    /// As one that has executed another program, or whose profiler has gone.
+    /// The process executed another program, or its profiler is gone.
     #[test]
     fn a_process_that_does_not_handle_the_signal_is_not_ended_by_it() {
         /// Ends with the test, whether it passes or fails.

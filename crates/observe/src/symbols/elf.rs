@@ -9,21 +9,21 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// Where distributions put the symbols that they have stripped off their files.
+/// Where distributions install separate debug symbols.
 const DEBUG_FILES: &str = "usr/lib/debug/.build-id";
 
-/// Files with debugging symbols of a JVM have half of it. Longer ones are read to here: they are the process's own.
+/// Files with a JVM's debugging symbols have half of it. Longer files are read up to this size.
 const BYTES_AT_MOST: u64 = 1 << 30;
 /// A JVM has some hundred thousand.
 const FUNCTIONS_AT_MOST: usize = 4 << 20;
 const NAMES_BYTES_AT_MOST: usize = 256 << 20;
-/// A name that says again what it said before, as those of C++ may, can be short and stand for a very long one.
+/// The longest demangled name: substitutions, as in C++, let a short name expand to a very long one.
 const LONGEST_NAME_BYTES: usize = 4 << 10;
 
 /// A file that code is mapped from.
 #[derive(Debug, Default)]
 pub(super) struct ElfSymbols {
-    /// By their addresses in the file's own terms.
+    /// Functions by address, as in the file.
     functions: Functions,
     segments: Vec<Segment>,
 }
@@ -76,7 +76,7 @@ fn debug_file(build_id: &[u8], root: &Path) -> Option<PathBuf> {
     [root, Path::new("/")].map(|root| root.join(&place)).into_iter().find(|path| path.exists())
 }
 
-/// The first bytes of a file. It ends there for its reader, who may also read no more than that in all.
+/// A file up to a bound. Its reader sees the end there, and can't read more than the bound in all.
 #[derive(Debug)]
 struct Beginning {
     file: File,
@@ -124,7 +124,7 @@ fn functions<'data>(file: &object::File<'data, &'data ReadCache<Beginning>>) -> 
     Functions::new(text, functions)
 }
 
-/// Refuses what is too long.
+/// A writer that fails beyond a bound.
 struct Shortened(String);
 
 impl std::fmt::Write for Shortened {

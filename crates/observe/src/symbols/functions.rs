@@ -7,7 +7,7 @@ pub(super) struct Function {
     pub(super) start: u64,
     /// Behind the last; 0 where nobody says, and so up to the next function.
     pub(super) end: u64,
-    /// Where its name is in the text.
+    /// Range of the name within the text.
     pub(super) name: Range<usize>,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Functions {
 
 impl Functions {
     pub(super) fn new(text: String, mut functions: Vec<Function>) -> Functions {
-        // Of several names for one place the one that reaches furthest comes last, and is taken.
+        // Of several names for one address the longest function comes last and is used.
         functions.sort_by_key(|function| (function.start, function.end));
         Functions { text, functions }
     }

@@ -7,7 +7,7 @@ use std::io;
 pub(crate) struct KernelSymbols(Functions);
 
 impl KernelSymbols {
-    /// Reads them. Fails where the kernel does not tell addresses.
+    /// Reads the kernel's symbols. Fails if the kernel hides its addresses.
     pub(crate) fn read() -> io::Result<KernelSymbols> {
         let symbols = KernelSymbols::parse(std::fs::read_to_string("/proc/kallsyms")?);
         if symbols.0.is_empty() {

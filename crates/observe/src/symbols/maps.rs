@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Mapping {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Where in its file it begins.
+    /// Offset in the file.
     pub(super) offset: u64,
     /// Device and inode, as the file has them; none for memory that is of no file.
     pub(super) file: Option<String>,
@@ -25,7 +25,7 @@ impl Mapping {
         root.join(self.name.trim_start_matches('/'))
     }
 
-    /// Whether what is run there is of no file: the process has made it itself.
+    /// Whether the code belongs to no file: the process generated it.
     pub(super) fn is_compiled(&self) -> bool {
         self.file.is_none() && !self.name.starts_with("[v")
     }

@@ -1,4 +1,4 @@
-//! Names of functions by the address of a place in them: the kernel's, and those of a process.
+//! Names of functions by address: the kernel's, and those of a process.
 
 mod elf;
 mod functions;

@@ -33,7 +33,7 @@ impl PerfMap {
             let facts = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
             Some(State { bytes: facts.len(), changed: facts.modified().ok(), path })
         });
-        // One that has gone with its process tells still what it told.
+        // A file that is gone with its process keeps its last content.
         let Some(state) = found.filter(|found| Some(found) != self.state.as_ref()) else { return false };
         let mut text = Vec::new();
         let read = open_regular_no_link(&state.path).and_then(|file| file.take(BYTES_AT_MOST).read_to_end(&mut text));
@@ -50,7 +50,7 @@ impl PerfMap {
     }
 }
 
-/// Where a process may have put it: where it sees /tmp, under the number that it knows of itself; and on this side.
+/// Where the process may have written its map: in its own /tmp under its own pid, or in ours.
 fn places(pid: u32) -> [PathBuf; 2] {
     let status = read_proc(format!("/proc/{pid}/status")).unwrap_or_default();
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();

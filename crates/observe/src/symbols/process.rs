@@ -1,4 +1,4 @@
-//! Names of a process's functions: of its program, of its libraries, and of what it has compiled itself.
+//! Names of a process's functions: of its program, its libraries, and code that it generated.
 
 use super::elf::ElfSymbols;
 use super::maps::{self, Mapping};
@@ -26,7 +26,7 @@ pub(crate) struct ProcessSymbols {
     pid: u32,
     root: PathBuf,
     mappings: Vec<Mapping>,
-    /// By device and inode; None where there are none.
+    /// Symbols by device and inode; None if the file has none.
     files: HashMap<String, Option<Rc<ElfSymbols>>>,
     compiled: PerfMap,
     symbols: HashMap<u64, Symbol>,

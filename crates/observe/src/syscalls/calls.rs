@@ -1,4 +1,4 @@
-//! The system calls: their numbers on this architecture, their names, and what they do with descriptors.
+//! System calls: numbers on this architecture, names, and how they use descriptors.
 
 use super::records::CALLS;
 use std::fmt;
@@ -8,9 +8,9 @@ use syscalls::{Errno, Sysno};
 /// How a call uses descriptors and paths, as the programs in the kernel need it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CallKind {
-    /// One more than the index of the argument that is a descriptor; 0: none.
+    /// Index of the descriptor argument plus one; 0 for none.
     pub(super) descriptor: u8,
-    /// One more than the index of the argument that points to a path, or to where two new descriptors go.
+    /// Index plus one of the argument that points to a path, or to the place for two new descriptors.
     pub(super) pointer: u8,
     pub(super) result: Result,
     pub(super) flags: u8,
@@ -45,7 +45,7 @@ impl Calls {
     pub(super) fn new() -> Calls {
         let mut calls = Calls { names: [""; CALLS], kinds: [CallKind::default(); CALLS] };
         for (number, call) in (0..CALLS).filter_map(|number| Some((number, Sysno::new(number)?))) {
-            // As strace has it on every architecture.
+            // The name that strace uses on every architecture.
             let name = if call.name() == "fstatat" { "newfstatat" } else { call.name() };
             calls.names[number] = name;
             calls.kinds[number] = kind(name);
@@ -53,7 +53,7 @@ impl Calls {
         calls
     }
 
-    /// The name of a call; empty for one that has none here.
+    /// The name of a call; empty for an unknown number.
     pub(super) fn name(&self, call: u16) -> &'static str {
         self.names.get(usize::from(call)).copied().unwrap_or_default()
     }
@@ -62,7 +62,7 @@ impl Calls {
         self.names.iter().position(|known| *known == name).filter(|_| !name.is_empty())
     }
 
-    /// The name that looks most like one that there is not.
+    /// The known name nearest to an unknown one.
     fn nearest(&self, name: &str) -> &'static str {
         let alike = |known: &&'static str| (strsim::jaro_winkler(name, known) * 1e9) as u64;
         self.names.iter().copied().max_by_key(alike).unwrap_or_default()
@@ -74,7 +74,7 @@ impl Calls {
     }
 }
 
-/// Some of the system calls.
+/// A set of system calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChosenCalls([u64; CALLS / 64]);
 
@@ -145,7 +145,7 @@ fn kind(name: &str) -> CallKind {
     }
 }
 
-/// The name of an error that a call returned (as -errno); those of restarted calls are the kernel's own.
+/// The name of an error that a call returned (as -errno). Errors of restarted calls are internal to the kernel.
 pub(super) fn error_name(returned: i64) -> Option<&'static str> {
     if !(-4095..0).contains(&returned) {
         return None;

@@ -29,7 +29,7 @@ impl Named {
     }
 }
 
-/// A descriptor as /proc showed it.
+/// The state of a descriptor, from /proc.
 #[derive(Debug, Clone)]
 struct Seen {
     inode: u64,
@@ -91,7 +91,7 @@ impl Descriptors {
         Named { file: self.whole_path(process, identity, path).into(), kind: "path" }
     }
 
-    /// Takes in what a descriptor stands for.
+    /// Notes the file of a new descriptor.
     pub(super) fn made(&mut self, process: u8, call: u16, descriptor: &Descriptor<'_>, calls: &Calls) {
         let named = self.named(process, call, descriptor, calls);
         self.names.insert(descriptor.identity, named);
@@ -120,7 +120,7 @@ impl Descriptors {
             let path = if descriptor.path.len() < PATH_LIMIT {
                 Some(self.whole_path(process, descriptor.from, descriptor.path))
             } else {
-                // It was cut off; the descriptor knows all of it, if it is still open.
+                // The path was cut off; /proc has all of it if the descriptor is still open.
                 self.open_now(process, descriptor).map(|seen| seen.named.file.to_string())
             };
             return Named { file: path.unwrap_or_default().into(), kind: kind_of(descriptor.mode) };

@@ -43,7 +43,7 @@ pub(super) enum Record<'a> {
 /// A call that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ended {
-    /// Identity of its descriptor; 0 for a call without one.
+    /// Identity of the call's descriptor; 0 for a call without one.
     pub(super) identity: u32,
     /// On CLOCK_MONOTONIC.
     pub(super) start_ns: i64,
@@ -81,7 +81,7 @@ pub(super) struct Sum {
     pub(super) errors: i64,
 }
 
-/// Reads one record. None for one that is no such record, which only a mistake in the programs could make.
+/// Parses one record; None if it is invalid, which only a bug in the programs could cause.
 pub(super) fn record(bytes: &[u8]) -> Option<Record<'_>> {
     let mut rest = Bytes(bytes);
     let [kind, process] = rest.array()?;

@@ -1,4 +1,4 @@
-//! Rows of what the programs in the kernel tell.
+//! Makes rows of the kernel programs' records.
 
 use super::SyscallsMode;
 use super::calls::{Calls, error_name};
@@ -39,7 +39,7 @@ struct Total {
 }
 
 impl Rows {
-    /// Reads what the processes have open, which programs that are attached already tell the changes of.
+    /// Reads the processes' open descriptors. The programs are attached already, and report changes.
     pub(super) fn new(pids: &[u32], mode: SyscallsMode, calls: Calls) -> Rows {
         Rows { calls, mode, descriptors: Descriptors::new(pids), waiting: Vec::new() }
     }

@@ -5,7 +5,7 @@ use crate::ebpf::{self, Bytes, Unavailable};
 use libbpf_rs::{Iter, IterOpts, Link, Object};
 use std::io::{self, Read};
 
-/// As `struct thread_record` in `bpf/threads.h` has it.
+/// Size of `struct thread_record` in `bpf/threads.h`.
 const RECORD_BYTES: usize = 64;
 
 pub(super) struct Tasks {

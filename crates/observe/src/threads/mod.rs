@@ -34,11 +34,11 @@ pub struct Threads {
     last_ns: i64,
 }
 
-/// Counts of what a tick captured.
+/// Counts of captured and lost threads in a tick.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Captured {
     pub rows: u64,
-    /// Threads that could not be read though they are there.
+    /// Threads that exist and could not be read.
     pub lost: u64,
 }
 
@@ -52,12 +52,12 @@ enum Source {
 struct Thread {
     used: Used,
     switched: Switched,
-    /// The kernel's name for it, where that comes with the rest.
+    /// The kernel's name of the thread, if the counters come with it.
     kernel_name: Option<[u8; NAME_BYTES]>,
     name: String,
     group: String,
     rows_until_named: u32,
-    /// The refresh that found it last.
+    /// The last refresh that found the thread.
     round: u64,
 }
 
@@ -68,7 +68,7 @@ struct Reading {
     used: Used,
     /// None if not read this time.
     switched: Option<Switched>,
-    /// As the kernel has it, where that comes with the rest.
+    /// The kernel's name, if the counters come with it.
     name: Option<[u8; NAME_BYTES]>,
 }
 
@@ -79,7 +79,7 @@ struct Used {
     run_queue_ns: Option<i64>,
 }
 
-/// Further counters of a thread since it began, as far as the kernel has them.
+/// Further counters of a thread since its start, as far as the kernel has them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Switched {
     migrations: Option<i64>,
@@ -246,7 +246,7 @@ mod tests {
         let clock = Clock::measure();
         let (stop, stopped) = std::sync::mpsc::channel::<()>();
         let sleeper = std::thread::Builder::new().name("sleeper-1".into()).spawn(move || stopped.recv()).unwrap();
-        // It has to come to sleep first.
+        // Wait until the thread sleeps.
         std::thread::sleep(Duration::from_millis(100));
         let mut threads = Threads::of(source, "load", "n", ThreadNames::default(), &clock).unwrap();
         let (done, has_done) = std::sync::mpsc::channel();
@@ -294,7 +294,7 @@ mod tests {
     fn the_kernel_and_proc_tell_the_same() {
         need!(Tasks::open(std::process::id()));
         let mut child = std::process::Command::new("sleep").arg("100").spawn().unwrap();
-        // It has to come to sleep first.
+        // Wait until the thread sleeps.
         std::thread::sleep(Duration::from_millis(100));
         let [by_kernel, by_proc] = sources(child.id()).map(|mut source| {
             let mut found = Vec::new();

@@ -14,7 +14,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 const SWITCHES_EVERY_NS: i64 = 1_000_000_000;
-/// Of as many threads as there were, one can have ended and another begun.
+/// Interval of listing threads again although their number is the same: one may have ended while another began.
 const LISTED_EVERY_NS: i64 = 1_000_000_000;
 const LONGEST_FILE: usize = 16 << 10;
 
@@ -24,7 +24,7 @@ pub(super) struct Proc {
     /// Nanoseconds of one tick of `stat`, for kernels without `schedstat`.
     tick_ns: i64,
     threads: HashMap<i64, Thread>,
-    /// When they were listed, and how many links their folder had, which is two more than it has threads.
+    /// When threads were listed, and the link count of their folder, which is the number of threads plus two.
     listed: Option<(i64, u64)>,
     buffer: Vec<u8>,
 }
@@ -34,12 +34,12 @@ struct Thread {
     time: File,
     /// Whether `time` is `schedstat` or the coarser `stat`.
     exact: bool,
-    /// `sched`, where the kernel has it.
+    /// `sched`, if the kernel has it.
     sched: Option<File>,
     used: Used,
     /// When `sched` was read.
     switched_ns: i64,
-    /// It has run since.
+    /// Whether the thread has run since its switches were read.
     owes_switches: bool,
     seen: bool,
 }
@@ -67,7 +67,7 @@ impl Proc {
         for (tid, thread) in &mut self.threads {
             match thread.read(now_ns, self.tick_ns, &mut self.buffer) {
                 Ok((used, switched)) => found.push(Reading { tid: *tid, used, switched, name: None }),
-                // It is gone.
+                // The process is gone.
                 Err(_) => self.listed = None,
             }
         }
@@ -133,10 +133,10 @@ impl Thread {
         })
     }
 
-    /// Its counters, the further ones only when they are due.
+    /// Reads the counters of a thread; the further ones only when they are due.
     fn read(&mut self, now_ns: i64, tick_ns: i64, buffer: &mut [u8]) -> io::Result<(Used, Option<Switched>)> {
         let text = read_at_start(&self.time, buffer)?;
-        // A line that can't be read says nothing new.
+        // An unreadable line changes nothing.
         let used = (if self.exact { schedstat(text) } else { stat(text, tick_ns) }).unwrap_or(self.used);
         self.owes_switches |= used != self.used;
         self.used = used;

@@ -1,4 +1,4 @@
-//! What answers say: their kind, how many rows they have, which error they are.
+//! Parses responses: their kind, number of rows, and error.
 
 use super::partition_key::Described;
 use helenus_cassandra::cql;
@@ -14,7 +14,7 @@ const METADATA_CHANGED: i32 = 0x08;
 pub(super) struct Answer<'a> {
     pub(super) kind: &'static str,
     pub(super) error: Option<Cow<'static, str>>,
-    /// None where it has none, or their number is too far behind.
+    /// None if the response has no rows, or their number is too far behind.
     pub(super) rows: Option<i64>,
     pub(super) has_more_pages: bool,
     pub(super) prepared: Option<PreparedAnswer<'a>>,
@@ -31,7 +31,7 @@ pub(super) struct PreparedAnswer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// By its body, which may be cut off.
+    /// Parses a body, which may be cut off.
     pub(super) fn read(version: u8, code: u8, body: &'a [u8]) -> Answer<'a> {
         let mut answer = Answer { kind: kind(code), ..Answer::default() };
         match code {
@@ -61,7 +61,7 @@ impl<'a> Answer<'a> {
                 self.kind = "prepared";
                 let id = reader.short_bytes()?;
                 if version >= 5 {
-                    // The id of its columns.
+                    // Skip the id of the result columns.
                     reader.short_bytes()?;
                 }
                 let described = BodyReader::new(reader.rest());
@@ -91,7 +91,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// The keyspace of the table that a prepared statement is about: of its values, or else of its rows.
+/// The keyspace of a prepared statement's table, from its bound values or else from its result columns.
 fn prepared_keyspace<'a>(version: u8, reader: &mut BodyReader<'a>) -> Result<Option<&'a str>, Malformed> {
     let (flags, values) = (reader.int()?, reader.int()?);
     if version >= 4 {
@@ -99,7 +99,7 @@ fn prepared_keyspace<'a>(version: u8, reader: &mut BodyReader<'a>) -> Result<Opt
             reader.short()?;
         }
     }
-    // Of all values, or of the first.
+    // The keyspace is given once for all values, or with the first.
     if flags & GLOBAL_TABLE != 0 || values > 0 {
         return reader.text().map(Some);
     }

@@ -1,4 +1,4 @@
-//! The bodies of messages, without what is put around them.
+//! Unpacks the bodies of messages.
 
 use super::packet::Side;
 use helenus_cassandra::cql::Compression;
@@ -15,7 +15,7 @@ pub(super) fn proper<'a>(
     let body = match compressed {
         None => Cow::Borrowed(body),
         Some(Some(compression)) => Cow::Owned(compression.decompress_body(body).ok()?),
-        // The begin of the connection, which says it, was not seen.
+        // The start of the connection, which has the compression, was not seen.
         Some(None) => {
             let any = [Compression::Lz4, Compression::Snappy];
             Cow::Owned(any.iter().find_map(|compression| compression.decompress_body(body).ok())?)
@@ -40,7 +40,7 @@ pub(super) struct Startup {
     pub(super) driver: Driver,
 }
 
-/// The driver of a connection, as it names itself.
+/// The driver of a connection, by its own name and version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Driver {
     pub(super) name: Option<String>,
@@ -57,7 +57,7 @@ impl Driver {
     }
 }
 
-/// The options of STARTUP, as far as they can be read.
+/// Parses the options of STARTUP as far as possible.
 pub(super) fn startup(body: &[u8]) -> Startup {
     let mut startup = Startup::default();
     let mut reader = BodyReader::new(body);

@@ -3,9 +3,10 @@
 use helenus_cassandra::process;
 use std::time::Duration;
 
-/// Of the node's CPU time, for this thread. The kernel takes about as much again for handing packets over, which is 2 % together.
+/// Share of the node's CPU time that this thread may use. The kernel uses about as much to pass packets on: 2 %
+/// together.
 const BUDGET: f64 = 0.01;
-/// Of one CPU: what waking up costs where there is nothing to do.
+/// Share of one CPU that waking up costs on an idle node.
 const LEAST: f64 = 0.005;
 
 #[derive(Debug)]

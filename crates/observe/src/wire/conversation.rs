@@ -77,7 +77,7 @@ pub(super) struct Conversations {
     all: HashMap<SocketAddr, Conversation, RandomState>,
     pub(super) statements: Statements,
     lost: [u64; LOST_REASONS.len()],
-    /// Of connections whose bytes can't be read, in bytes.
+    /// Bytes of connections that are encrypted.
     pub(super) tls_bytes: u64,
     sample: Sample,
 }
@@ -85,7 +85,7 @@ pub(super) struct Conversations {
 /// Connections that are not followed any more.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LeftOut {
-    /// Requests of late, for each of those that are followed still.
+    /// Recent requests for each followed connection.
     pub(super) weight: f64,
 }
 
@@ -115,7 +115,7 @@ impl Conversations {
     /// Halves the connections that are followed so many times, or as often as some with requests remain. None where nothing
     /// is left out.
     pub(super) fn narrow(&mut self, halvings: u32) -> Option<LeftOut> {
-        /// Ways to choose the first connections, of which the one is taken that keeps the share of requests best.
+        /// Candidate choices of the first connections; the one that keeps the share of requests best is used.
         const TRIED: u16 = 64;
         let now = self.sample;
         let requests = |sample: Sample| -> u64 {
@@ -227,7 +227,7 @@ struct ProtocolState {
     known: HashSet<i16, RandomState>,
     /// Requests have been missed since those streams were known.
     has_missed: bool,
-    /// Answered of late.
+    /// Recent answered requests.
     requests: u64,
     lost: [u64; LOST_REASONS.len()],
 }
@@ -276,7 +276,7 @@ impl Conversation {
         });
     }
 
-    /// Whether both sides have said that they are at their end.
+    /// Whether both sides have ended.
     fn has_ended(&mut self, side: Side) -> bool {
         self.ended[side as usize] = true;
         self.ended == [true; 2]
@@ -331,7 +331,7 @@ fn read(
                     messages.iter_mut().for_each(|messages| messages.upgrade(packing));
                 }
             }
-            // The other side's next message may come before one of this side that can be read.
+            // Messages of the other side may come before the next readable one of this side.
             if messages[side as usize].is_broken {
                 hear(None);
             }

@@ -46,7 +46,7 @@ impl<'a> ByteReader<'a> {
         Ok(value.cast_signed())
     }
 
-    /// A number of things that follow; each takes a byte at least.
+    /// A number of following items; each takes at least one byte.
     pub(super) fn count(&mut self) -> Result<usize, Malformed> {
         match usize::try_from(self.varint()?) {
             Ok(count) if count <= self.left.len() => Ok(count),
@@ -95,7 +95,7 @@ impl<'a> ByteReader<'a> {
         Ok(())
     }
 
-    /// A string that is written out, as those of the metadata are.
+    /// An inline string, as in the metadata.
     pub(super) fn text(&mut self) -> Result<Cow<'a, str>, Malformed> {
         match self.string()? {
             Text::Null => Ok(Cow::Borrowed("")),

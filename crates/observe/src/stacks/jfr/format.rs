@@ -1,7 +1,7 @@
 //! The format itself: chunks, their constant pools, and the values of events.
 //!
-//! Values are read where they lie, when somebody asks for them: a chunk takes the memory of its bytes and of an index of
-//! its constants, whatever those unpack to.
+//! Values are decoded in place when they are needed. So a chunk takes the memory of its bytes and of an index of its
+//! constants, whatever its size when unpacked.
 
 use super::bytes::{ByteReader, Malformed, Text, long_at};
 use super::metadata::{self, Class, DEEPEST, Field, Kind};
@@ -57,7 +57,7 @@ pub(super) struct Chunk<'a> {
     constants: HashMap<(i64, i64), u32>,
 }
 
-/// Values of a class's fields, one behind the other.
+/// The values of a class's fields, one after another.
 #[derive(Clone, Copy)]
 pub(super) struct Object<'c> {
     chunk: &'c Chunk<'c>,
@@ -113,7 +113,7 @@ impl<'a> Chunk<'a> {
         self.classes.get(&id).map(|class| class.name.as_str())
     }
 
-    /// Ids of the classes that `wanted` takes by their names.
+    /// Ids of the classes whose name `wanted` selects.
     pub(super) fn ids(&self, wanted: impl Fn(&str) -> bool) -> HashSet<i64> {
         self.classes.values().filter(|class| wanted(&class.name)).map(|class| class.id).collect()
     }
@@ -234,7 +234,7 @@ impl<'a> Chunk<'a> {
             return Ok(());
         }
         let class = self.classes.get(&field.class).ok_or(Malformed("a value of an unknown class"))?;
-        // However many there are of those that take no byte, they are passed over at once.
+        // Items of zero bytes are skipped at once, however many they are.
         let count = if class.kind.is_empty() { 0 } else { count };
         for _ in 0..count {
             self.skip(&class.kind, reader, depth + 1)?;
@@ -256,7 +256,7 @@ impl<'a> Chunk<'a> {
 }
 
 impl<'c> Object<'c> {
-    /// Whether all of its values are there.
+    /// Checks that all values are complete.
     pub(super) fn check(mut self) -> Result<(), Malformed> {
         self.fields.iter().try_for_each(|field| self.chunk.skip_field(field, &mut self.at, 0))
     }
@@ -302,7 +302,7 @@ impl<'c> Item<'c> {
         if !self.is_reference || self.is_list { None } else { Some((self.class, self.at.varint().ok()?)) }
     }
 
-    /// The value that a reference stands for; any other value stands for itself.
+    /// The value that a reference points to; any other value itself.
     fn resolve(self) -> Option<Item<'c>> {
         match self.reference() {
             Some((class, number)) => self.chunk.constant(class, number),
@@ -340,7 +340,7 @@ impl<'c> Item<'c> {
         };
         match self.chunk.constant(self.chunk.strings, number)?.at.string().ok()? {
             Text::Inline(text) => Some(text),
-            // Constants that refer to each other say nothing.
+            // Constants that refer to each other have no value.
             Text::Null | Text::Constant(_) => None,
         }
     }
@@ -364,8 +364,8 @@ impl<'c> Item<'c> {
     }
 }
 
-/// How many events of these classes lie in what is there of a chunk, which may be cut off or broken: events can be
-/// counted where the metadata that tells what is in them is gone.
+/// Counts the events of these classes in a chunk that may be incomplete or damaged. This works without the metadata,
+/// which describes the events' fields.
 pub fn count_events(bytes: &[u8], classes: &HashSet<i64>) -> u64 {
     let (mut left, mut count) = (bytes.get(HEADER..).unwrap_or_default(), 0);
     loop {

@@ -1,4 +1,4 @@
-//! The classes that the metadata of a chunk declares: what the values of each are made of.
+//! The classes that a chunk's metadata declares, with the types of their fields.
 
 use super::bytes::{ByteReader, Malformed};
 use std::borrow::Cow;
@@ -23,7 +23,7 @@ pub(super) enum Kind {
     Float,
     Double,
     Text,
-    /// Without the fields that take no byte: there can be as many of those as somebody likes, at no cost for the file.
+    /// Fields of zero bytes are left out: a file could declare any number of them at no cost.
     Object(Vec<Field>),
 }
 
@@ -90,7 +90,7 @@ pub(super) fn read(mut reader: ByteReader<'_>) -> Result<HashMap<i64, Class>, Ma
 
 /// Removes fields whose values take no bytes, so that the work per value is bounded by its size.
 fn leave_out_empty_fields(classes: &mut HashMap<i64, Class>) {
-    // From those that take bytes themselves to those that hold them.
+    // From types to the types that contain them.
     let mut holders: HashMap<i64, Vec<i64>> = HashMap::new();
     let (mut filled, mut next) = (HashSet::new(), Vec::new());
     for class in classes.values() {

@@ -21,7 +21,7 @@ pub struct Sample {
     pub event: SampleEvent,
     /// Nanoseconds of a lock or of CPU time, bytes of an allocation; None where a sample stands for intervals.
     pub weight: Option<i64>,
-    /// Intervals that it stands for.
+    /// Number of intervals that the sample represents.
     pub count: i64,
     pub tid: i64,
     pub thread: Rc<str>,
@@ -37,12 +37,12 @@ pub enum SampleEvent {
     Lock,
     /// In native code, whether it ran or waited there.
     Native,
-    /// Something else than time, which [`ChunkSamples::counted`] names.
+    /// Something other than time; [`ChunkSamples::counted`] has its name.
     Counted,
 }
 
 impl SampleEvent {
-    /// As in the column `event` of the table `samples`; of what is counted the chunk has the name.
+    /// The name in the column `event` of the table `samples`; for `Counted` the chunk has the name.
     pub fn name(self) -> &'static str {
         match self {
             SampleEvent::Cpu => "cpu",
@@ -66,7 +66,7 @@ impl SampleEvent {
     }
 }
 
-/// A chunk whose events are all there, and what it says of how they were recorded.
+/// A complete chunk, and its settings of sampling.
 #[derive(Debug)]
 pub struct ChunkSamples<'a> {
     chunk: Chunk<'a>,
@@ -75,18 +75,18 @@ pub struct ChunkSamples<'a> {
     pub epoch_offset_ns: i64,
     /// Whether a tick of the file's clock is a nanosecond, as on CLOCK_MONOTONIC.
     pub ticks_are_ns: bool,
-    /// Nanoseconds, or number of things counted, that a sample stands for, where the chunk says so.
+    /// Nanoseconds, or number of counted things, that a sample represents, if the chunk has the interval.
     pub intervals: HashMap<SampleEvent, i64>,
     /// Lost samples, as the file reports them.
     pub lost: u64,
     /// Classes that were left out, since others have the same.
     pub superseded: Vec<&'static str>,
-    /// Ids of the classes of samples that are taken.
+    /// Ids of the sample classes to import.
     pub classes: HashSet<i64>,
 }
 
 impl<'a> ChunkSamples<'a> {
-    /// Reads what a whole chunk says of itself.
+    /// Reads the settings of a whole chunk.
     pub fn read(bytes: &'a [u8]) -> Result<ChunkSamples<'a>, Malformed> {
         let chunk = Chunk::read(bytes)?;
         let (mut settings, mut lost) = (Settings::default(), 0u64);
@@ -121,8 +121,8 @@ impl<'a> ChunkSamples<'a> {
         self.settings.counted()
     }
 
-    /// Calls `take` with each sample, and with what makes the frames of its stack. Gives the number of samples that have
-    /// no stack, which say nothing.
+    /// Calls `take` with each sample and a decoder of its stack. Returns the number of samples without a stack, which
+    /// are skipped.
     pub fn each<E: From<Malformed>>(
         &self,
         mut take: impl FnMut(&Sample, &mut dyn FnMut() -> Result<Rc<Frames>, Malformed>) -> Result<(), E>,

@@ -4,12 +4,12 @@ use super::format::{Chunk, Object};
 use super::samples::SampleEvent;
 use std::collections::{HashMap, HashSet};
 
-/// Of async-profiler, where it was told no other.
+/// async-profiler's default interval.
 const CPU_INTERVAL_NS: i64 = 10_000_000;
 const WALL_INTERVAL_NS: i64 = 50_000_000;
 
 pub(super) const EXECUTION_SAMPLE: &str = "jdk.ExecutionSample";
-/// Of JDK 25 and later: each stands for the CPU time that it names.
+/// An event of JDK 25 and later: each has the CPU time that it represents.
 pub(super) const CPU_TIME_SAMPLE: &str = "jdk.CPUTimeSample";
 pub(super) const ALLOCATION_SAMPLE: &str = "jdk.ObjectAllocationSample";
 pub(super) const IN_NEW_TLAB: &str = "jdk.ObjectAllocationInNewTLAB";
@@ -26,16 +26,16 @@ pub(super) struct Settings {
     wall: Option<i64>,
     /// The setting `period` of the JDK.
     periods_ns: HashMap<SampleEvent, i64>,
-    /// Classes of samples that are there.
+    /// Sample classes that occur in the chunk.
     seen: HashSet<&'static str>,
-    /// Those, and the ones that were asked for.
+    /// These, and the classes that were requested.
     recorded: HashSet<&'static str>,
     /// Threads were sampled that waited.
     saw_waiting: bool,
 }
 
 impl Settings {
-    /// Takes what an event says, where it says anything of the others.
+    /// Takes the settings from an event, if it describes other events.
     pub(super) fn take(&mut self, chunk: &Chunk<'_>, class: &str, event: Object<'_>) {
         match class {
             "jdk.ActiveRecording" => {
@@ -94,7 +94,7 @@ impl Settings {
         self.engine.as_deref().filter(|engine| !is_time(engine))
     }
 
-    /// The interval that a sample of each event represents, where it is known.
+    /// The interval of each event, if known.
     pub(super) fn intervals(&self) -> HashMap<SampleEvent, i64> {
         let mut intervals = self.periods_ns.clone();
         let of = |setting: Option<i64>| setting.filter(|ns| *ns > 0);
@@ -112,7 +112,7 @@ impl Settings {
         intervals
     }
 
-    /// Whether another class has what this one has, so that both together would count it twice.
+    /// Whether another class has the same samples, so that both together would count twice.
     pub(super) fn is_superseded(&self, class: &str) -> bool {
         let has = |class| self.seen.contains(class);
         // Each of the two TLAB events has a part of what was allocated, and both have all. So has the sample, but for
@@ -129,7 +129,7 @@ impl Settings {
     }
 }
 
-/// The class's own name, where it is one of those that may say the same as another.
+/// The class's static name, if it is one of those that can duplicate another.
 fn sampled(class: &str) -> Option<&'static str> {
     [CPU_TIME_SAMPLE, ALLOCATION_SAMPLE, IN_NEW_TLAB, OUTSIDE_TLAB].into_iter().find(|known| *known == class)
 }
@@ -142,7 +142,7 @@ fn is_waiting(state: &str) -> bool {
     !matches!(state, "" | "STATE_DEFAULT" | "STATE_RUNNABLE")
 }
 
-/// As settings have it: `20 ms`, or nanoseconds without a unit.
+/// Parses a duration of settings: `20 ms`, or nanoseconds without a unit.
 fn duration_ns(text: &str) -> Option<i64> {
     let text = text.trim();
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));

@@ -1,4 +1,4 @@
-//! The stacks that samples refer to, made when they are asked for.
+//! The stacks that samples refer to, decoded on demand.
 
 use super::bytes::Malformed;
 use super::format::{Chunk, Object};
@@ -30,7 +30,7 @@ impl<K: Eq + std::hash::Hash, T> Default for Kept<K, T> {
 
 impl<K: Eq + std::hash::Hash, T> Kept<K, T> {
     fn keep(&mut self, key: K, text: T, bytes: usize) {
-        // With what the map takes for one that is short.
+        // Includes the map's overhead of a short entry.
         self.bytes += bytes + 64;
         if self.bytes > KEPT {
             self.texts.clear();
@@ -46,10 +46,10 @@ pub(super) struct Stacks<'c> {
     /// Numbers as in the table `stacks`; None for those that are not in the file.
     numbers: HashMap<i64, Option<i64>>,
     frames: Kept<i64, Rc<Frames>>,
-    /// Of methods, and whether they are Java's.
+    /// Names of methods by id, and whether they are Java methods.
     names: Kept<(i64, bool), Rc<str>>,
     kinds: HashMap<i64, char>,
-    /// Bytes of text that may still be made.
+    /// Bytes of text that may still be allocated.
     left: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Real files, and files that somebody made up.
+//! Real files, and crafted ones.
 
 use super::*;
 use crate::stacks::Frames;
@@ -27,7 +27,7 @@ fn a_real_file_is_read_whole() {
     }
     assert!(left.is_empty());
     let (samples, stacks): (Vec<Sample>, Vec<Rc<Frames>>) = read.into_iter().unzip();
-    // As many as `jfr summary` counts.
+    // The number that `jfr summary` counts.
     assert_eq!(samples.len(), 64);
     assert!(samples.iter().all(|sample| sample.event == SampleEvent::Cpu && sample.tid > 0));
     assert!(samples.iter().any(|sample| sample.thread.starts_with("Native-Transport-Requests-")));

@@ -23,7 +23,7 @@ pub(in crate::stacks) fn open(interval: Duration) -> Result<Vec<Counter>, Unavai
     }
 }
 
-/// It does not tick while the CPU has nothing to do.
+/// The clock does not tick while the CPU is idle.
 fn clock(cpu: usize, interval: Duration) -> io::Result<Counter> {
     Builder::new(Software::CPU_CLOCK)
         .any_pid()
@@ -36,7 +36,7 @@ fn clock(cpu: usize, interval: Duration) -> io::Result<Counter> {
         .build()
 }
 
-/// CPUs in the kernel's way of listing them: `0-3,6`.
+/// Parses a list of CPUs in the kernel's notation: `0-3,6`.
 fn list(text: &str) -> Vec<usize> {
     let mut cpus = Vec::new();
     for part in text.trim().split(',') {

@@ -32,7 +32,7 @@ pub fn ebpf_stacks_available() -> Result<(), Unavailable> {
     load(1 << 16, WALKED_IN_THE_KERNEL).map(drop)
 }
 
-/// In the place of a signal.
+/// The value in place of a signal number.
 const WALKED_IN_THE_KERNEL: u32 = 0;
 
 /// Loads the program, which walks stacks itself or sends a signal to have them walked.

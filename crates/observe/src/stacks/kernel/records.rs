@@ -21,7 +21,7 @@ pub(crate) struct Sample<'a> {
     pub(crate) kernel: Vec<u64>,
 }
 
-/// Reads one record. None for one that is no such record, which only a mistake in the program could make.
+/// Parses one record; None if it is invalid, which only a bug in the program could cause.
 pub(crate) fn sample(bytes: &[u8]) -> Option<Sample<'_>> {
     let mut rest = Bytes(bytes);
     let (time_ns, tid) = (rest.i64()?, rest.u32()?);

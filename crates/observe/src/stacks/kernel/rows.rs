@@ -1,4 +1,4 @@
-//! Rows of what the program in the kernel tells.
+//! Makes rows of the kernel program's records.
 
 use super::records::{self, Sample};
 use crate::ebpf::{self, Named, NamedThreads, Output};
@@ -20,7 +20,7 @@ struct Row {
 /// Functions that are known, and the rows that wait.
 pub(super) struct Rows {
     processes: Vec<ProcessSymbols>,
-    /// None where it does not tell.
+    /// None if the kernel does not show its symbols.
     kernel: Option<KernelSymbols>,
     stacks: KnownStacks,
     interval_ns: i64,
@@ -40,13 +40,13 @@ impl Rows {
 }
 
 impl ebpf::Rows for Rows {
-    /// Each sample is a record of its own.
+    /// Each sample is a record of its own, so there are no sums.
     type Sum = ();
 
     fn take(&mut self, record: &[u8], threads: &mut NamedThreads) {
         let Some(Sample { time_ns, tid, process, thread, user, kernel }) = records::sample(record) else { return };
         let named = threads.seen(process, tid, thread);
-        // The same addresses are other functions in another process.
+        // The same address is another function in another process.
         let kernel_frames = kernel.len();
         let mut key = vec![u64::from(process) << 32 | kernel_frames as u64];
         key.extend(kernel.iter().chain(&user));
@@ -88,7 +88,7 @@ impl ebpf::Rows for Rows {
 
     fn append_sums(&mut self, _sums: Vec<()>, _interval_ns: i64, _threads: &mut NamedThreads, _to: &mut Output) {}
 
-    /// Looks for new names of functions.
+    /// Reloads the names of functions.
     fn tidy(&mut self) {
         for symbols in &mut self.processes {
             if symbols.refresh() {
