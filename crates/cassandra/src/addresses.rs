@@ -15,12 +15,12 @@ pub(crate) struct Ports {
     pub(crate) storage: u16,
 }
 
-/// Where the search for free addresses begins and how far it goes.
+/// The first address of the search for free ones, and its length.
 const FIRST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const SEARCHED: u32 = 250;
 
-/// Addresses of nodes that are about to start. They are reserved against any process that starts nodes on this machine
-/// meanwhile, also of other users, who have a registry of their own.
+/// Addresses of nodes that are about to start. They are reserved against other processes that start nodes on this
+/// machine, also of other users with their own registry.
 #[derive(Debug)]
 pub(crate) struct ReservedAddresses {
     pub(crate) row: Vec<Ipv4Addr>,
@@ -71,7 +71,7 @@ fn row(first: Ipv4Addr, nodes: usize) -> Result<Vec<Ipv4Addr>, Error> {
     }
 }
 
-/// All addresses of a row, or the place in it of one that can't be had.
+/// Reserves a row of addresses, or returns the index of one that is taken.
 fn hold(row: Vec<Ipv4Addr>, ports: Ports, taken: &HashSet<SocketAddr>) -> Result<ReservedAddresses, (usize, Error)> {
     let mut names = Vec::new();
     for (at, ip) in row.iter().enumerate() {

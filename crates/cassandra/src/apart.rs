@@ -50,7 +50,7 @@ mod tests {
     /// A descriptor that children inherit, like those that our caller has left open.
     fn inherited() -> OwnedFd {
         let file = std::fs::File::open("/dev/null").unwrap();
-        // SAFETY: plain system call; the descriptor that it gives is ours alone.
+        // SAFETY: plain system call; the new descriptor has no other owner.
         unsafe { OwnedFd::from_raw_fd(libc::dup(file.as_raw_fd())) }
     }
 

@@ -24,24 +24,24 @@ const MEETING_BOUND: Duration = Duration::from_secs(60);
 /// Whether the nodes outlive the process that started them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifetime {
-    /// They run until they are stopped, as `helenus up` wants it.
+    /// They run until they are stopped, for `helenus up`.
     Detached,
-    /// They are killed when the [`Cluster`] is dropped or its process ends in whatever way, as
-    /// tests and the lab want it. Their data goes only in the first case.
+    /// They are killed when the [`Cluster`] is dropped or its process ends, for tests and the lab. Their data is
+    /// removed only on drop.
     Tied,
 }
 
-/// What to start. [`ClusterOptions::new`] gives one node of the newest release.
+/// What to start; [`ClusterOptions::new`] gives one node of the newest release.
 #[derive(Debug, Clone)]
 pub struct ClusterOptions {
     pub places: Places,
-    /// Also Cassandra's `cluster_name`.
+    /// The name of the cluster, also for Cassandra's `cluster_name`.
     pub name: String,
     pub version: Version,
     pub nodes: usize,
     /// -Xms and -Xmx of each node, such as "1g".
     pub heap: String,
-    /// Further JVM options; they come last, so they win.
+    /// Further JVM options; they come last and override others.
     pub jvm_options: Vec<String>,
     /// "key=value" for cassandra.yaml; dotted keys reach into maps.
     pub settings: Vec<String>,
@@ -86,7 +86,7 @@ impl ClusterOptions {
     /// Refuses what can be refused before anything is fetched, written or started.
     ///
     /// # Errors
-    /// [`Error`], which says what would be right.
+    /// [`Error`] that names the allowed values.
     pub fn check(&self) -> Result<(), Error> {
         let inside = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
         let name = self.name.as_bytes();
@@ -141,7 +141,7 @@ impl Cluster {
     /// Has the JVM and the release take the settings and the JVM options of a node, as at its start, without starting it.
     ///
     /// # Errors
-    /// [`Error`] with the words of the one that refuses.
+    /// [`Error`] with the message of the tool that refuses.
     pub fn rehearse(
         options: &ClusterOptions,
         progress: &mut dyn FnMut(Progress),
@@ -156,7 +156,7 @@ impl Cluster {
         Plan { options, release: &release, java: &java, ip, seed, folders: &folders }.rehearse(cancel)
     }
 
-    /// Takes the name and the addresses, so that no other start can.
+    /// Registers the name and the addresses, so that no other start can use them.
     fn register(options: &ClusterOptions) -> Result<(Self, ReservedAddresses), Error> {
         let registry = Registry::new(options.places.clone());
         let _lock = registry.lock()?;
@@ -252,7 +252,7 @@ impl Cluster {
                 }
                 let known = match cql::identify(node.address, Duration::from_secs(2)) {
                     Ok(identity) => identity.peers.len(),
-                    // It does not tell strangers.
+                    // Without a login the node does not tell.
                     Err(cql::Error::NeedsPassword { .. } | cql::Error::Closed { .. }) => others,
                     Err(_) => 0,
                 };
@@ -279,7 +279,7 @@ impl Cluster {
         &self.record.name
     }
 
-    /// In the order of their start.
+    /// In order of their start.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.record.nodes
@@ -320,7 +320,7 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         if self.lifetime == Lifetime::Tied && self.launcher.is_some() {
-            // Nothing to tell it to; the launcher's end kills what this could not.
+            // There is nowhere to report the error; the end of the launcher kills the rest.
             let _ = self.discard();
         }
     }

@@ -1,4 +1,4 @@
-//! Types of columns as CQL writes them: `map<text, frozen<list<"Place">>>`.
+//! Column types in CQL notation: `map<text, frozen<list<"Place">>>`.
 
 /// Deeper than any schema, and shallow enough for the stack.
 const DEEPEST: usize = 64;
@@ -175,7 +175,7 @@ mod tests {
         assert!(CqlType::parse(&"list<".repeat(100_000)).is_err());
     }
 
-    /// As CQL has it, with `gap` between its parts.
+    /// The CQL notation, with `gap` after commas.
     fn written(cql_type: &CqlType, gap: &str) -> String {
         match cql_type {
             CqlType::Named(name) => format!("\"{}\"", name.replace('"', "\"\"")),

@@ -1,4 +1,4 @@
-//! Why a node ended while starting: the lines of its log that say so.
+//! Finds in a node's log why it ended while starting.
 
 /// At most so many lines make a reason.
 const MOST: usize = 12;
@@ -20,7 +20,7 @@ pub(crate) fn reason(log: &str, output: &str) -> String {
     lines.join("\n")
 }
 
-/// The one that refuses to start, and its words.
+/// The part that refuses to start, and its message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum StartRefusal {
     /// The JVM, for its options.
@@ -29,8 +29,8 @@ pub(crate) enum StartRefusal {
     Settings(String),
 }
 
-/// Reads what one of Cassandra's tools said of the configuration that it was started with. A tool ends with 3 where it can't read
-/// the configuration (`org.apache.cassandra.tools.Util`, 4.0 to 5.0); a JVM that does not come up says so.
+/// Reads the output of a Cassandra tool that was started with a configuration. A tool exits with 3 if it can't read the
+/// configuration (`org.apache.cassandra.tools.Util`, 4.0 to 5.0); a JVM that does not start prints why.
 pub(crate) fn of_rehearsal(code: Option<i32>, output: &str) -> Option<StartRefusal> {
     const NO_JVM: [&str; 2] =
         ["Could not create the Java Virtual Machine", "Error occurred during initialization of VM"];
@@ -50,7 +50,7 @@ pub(crate) fn last_lines(text: &str, count: usize) -> String {
     lines[lines.len().saturating_sub(count)..].join("\n")
 }
 
-/// Stack frames say where, not why.
+/// Stack frames show where it failed, not why.
 fn is_frame(line: &str) -> bool {
     let bare = line.trim_start();
     bare.starts_with("at ") || (bare.starts_with("... ") && (bare.ends_with(" more") || bare.ends_with("omitted")))

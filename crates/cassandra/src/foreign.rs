@@ -28,7 +28,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     open_path(path, 0).and_then(|found| reopen(&found))
 }
 
-/// As [`open_regular`], and a symbolic link under that name is refused as well.
+/// Like [`open_regular`], but also refuses a symbolic link.
 ///
 /// # Errors
 /// As [`open_regular`].
@@ -53,7 +53,7 @@ pub(crate) fn reopen(found: &File) -> io::Result<File> {
 /// Reads to the end, and no more than `most` bytes.
 ///
 /// # Errors
-/// As for reading; [`io::ErrorKind::FileTooLarge`] where there is more.
+/// Errors of reading; [`io::ErrorKind::FileTooLarge`] if there is more.
 pub fn read_at_most(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -72,8 +72,8 @@ pub fn read_proc(path: impl AsRef<Path>) -> io::Result<String> {
     Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-/// As [`read_proc`], for what the kernel reads from the memory of the process itself: its arguments and its environment. Where
-/// that memory is a mapping of a file, the file's server may never answer (FUSE, NFS).
+/// Like [`read_proc`], for files that the kernel reads from the process's own memory: arguments and environment. If
+/// that memory maps a file, its server may never answer (FUSE, NFS).
 ///
 /// # Errors
 /// As [`read_proc`]; [`io::ErrorKind::TimedOut`] without an answer.
@@ -95,7 +95,7 @@ fn read_within(path: PathBuf, time: Duration) -> io::Result<String> {
 /// A stream that can be told how long to wait.
 pub trait Waits {
     /// # Errors
-    /// As for `setsockopt(2)`.
+    /// Errors as for `setsockopt(2)`.
     fn wait_at_most(&self, time: Option<Duration>) -> io::Result<()>;
 }
 

@@ -38,7 +38,7 @@ pub fn parse(text: &str) -> impl Iterator<Item = Line<'_>> {
             rest = after;
         }
         let interrupt = interrupt.trim();
-        // Of one with a number come the controller, its own number for it, and after two spaces the devices.
+        // A numbered line has the controller, the controller's number, and after two spaces the devices.
         let is_number = interrupt.bytes().all(|byte| byte.is_ascii_digit());
         let device = if is_number { rest.rsplit("  ").next().unwrap_or_default() } else { rest };
         Some(Line { interrupt, device: device.trim(), counts })

@@ -78,7 +78,7 @@ pub fn fetch(
     if !release.folder.exists() {
         make_private(&releases)?;
         let _lock = lock(&releases.join(format!(".{version}.lock")), version, progress, cancel)?;
-        // Another process may have fetched it while this one waited.
+        // Another process may have fetched it meanwhile.
         if !release.folder.exists() {
             fetch_into(&releases, &release, progress, cancel)?;
         }
@@ -112,7 +112,7 @@ fn fetch_into(
 ) -> Result<(), Error> {
     let version = release.version;
     progress(Progress::Fetching { version, files: 0 });
-    // Beside its final place, so that the rename stays on one filesystem.
+    // Beside the final place, so that the rename stays on one file system.
     let folder = tempfile::Builder::new().prefix(&format!(".{version}-")).tempdir_in(releases);
     let folder = folder.map_err(Error::file("make a folder in", releases))?;
     let pom = folder.path().join("pom.xml");

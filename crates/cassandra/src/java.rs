@@ -1,4 +1,4 @@
-//! Which Java installations this machine has, and which of them fits a release.
+//! Finds this machine's Java installations, and the one that fits a release.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +20,7 @@ pub struct Java {
 }
 
 impl Java {
-    /// Reads one folder.
+    /// Reads one installation.
     ///
     /// # Errors
     /// [`Error::BadJava`] when there is no `bin/java` in it or its version cannot be found out.

@@ -18,7 +18,7 @@ const LONGEST_ENTRY_BYTES: u64 = 16 << 20;
 
 /// The content of a journal's entry.
 pub trait Journaled: Serialize + DeserializeOwned {
-    /// Of its files, below the folder in which helenus keeps its state.
+    /// The folder of its files, below helenus's state folder.
     const FOLDER: &'static str;
     /// Advice to the user about a damaged entry.
     const WAY_OUT: &'static str;
@@ -74,7 +74,7 @@ impl<T: Journaled> Journal<T> {
         self.put(entry, persist).map_err(self.failed("write", &self.path(entry)))
     }
 
-    /// Writes an entry that is not there yet, as [`Journal::write`] does; false where it is, and nothing is written then.
+    /// Writes a new entry like [`Journal::write`]; false if it exists, and nothing is written then.
     ///
     /// # Errors
     /// [`JournalError::File`].
@@ -119,7 +119,7 @@ impl<T: Journaled> Journal<T> {
         if self.folder.exists() { self.sync().map_err(failed()) } else { Ok(()) }
     }
 
-    /// All of them, by their names.
+    /// All entries, sorted by name.
     ///
     /// # Errors
     /// [`JournalError::File`], [`JournalError::Damaged`].
@@ -127,7 +127,7 @@ impl<T: Journaled> Journal<T> {
         let mut files = self.files()?;
         files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
         files.sort();
-        // One that has been removed meanwhile is none.
+        // Skip an entry that was removed meanwhile.
         files.iter().filter_map(|path| self.read(path).transpose()).collect()
     }
 
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(journal.entries().unwrap(), [first.clone(), change("2")]);
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&journal.folder), mode(&journal.path(&first))), (0o700, 0o600));
-        // As a process leaves it that is killed while it writes.
+        // A leftover of a process that was killed while writing.
         std::fs::write(journal.folder.join(".1.aBcDeF"), "{").unwrap();
         assert_eq!(journal.entries().unwrap().len(), 2);
         journal.remove(&first).unwrap();

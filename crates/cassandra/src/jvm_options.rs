@@ -109,7 +109,7 @@ const NETTY: &[&str] = &[
     "-Dio.netty.allocator.maxOrder=11",
 ];
 
-/// Variables with options for other programs, which would silently change what this one does.
+/// Environment variables with options for other programs, which would silently change this one.
 pub(crate) const FOREIGN: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
 /// Cassandra's access to inner packages of the JDK, from Java 9 on.

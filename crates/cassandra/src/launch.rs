@@ -1,4 +1,4 @@
-//! One node: its files, its process, and the wait until it answers.
+//! One node: its files, its process, and waiting until it answers.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -68,7 +68,7 @@ pub(crate) fn ended(tool: &mut Child, cancel: &Cancel) -> Result<Option<ExitStat
             _ => std::thread::sleep(Duration::from_millis(50)),
         }
     }
-    // It is our own child, and may have ended meanwhile.
+    // The child may have ended meanwhile.
     let _ = tool.kill().and_then(|()| tool.wait());
     if cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(None) }
 }
@@ -95,7 +95,7 @@ impl Plan<'_> {
         let mut command = self.command(&TOOL)?;
         let program = self.java.program();
         let mut child = command.spawn().map_err(|source| Error::Spawn { program, source })?;
-        // A JVM that waits for a debugger says nothing of its options.
+        // A JVM that waits for a debugger does not check its options.
         let Some(status) = ended(&mut child, cancel)? else { return Ok(()) };
         let output = read(&self.folders.output());
         match failure::of_rehearsal(status.code(), &output) {
@@ -161,7 +161,7 @@ impl Plan<'_> {
         command.args(jvm_options::options(&jvm)).args(main);
         // By the environment, so that the command line stays fit to be read in ps.
         command.env("CLASSPATH", class_path);
-        // As cassandra-env.sh sets it.
+        // The same value as in cassandra-env.sh.
         command.env("MALLOC_ARENA_MAX", "4");
         for variable in jvm_options::FOREIGN {
             command.env_remove(variable);
@@ -221,7 +221,7 @@ fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
     opened.and_then(|mut file| file.write_all(bytes.as_ref())).map_err(Error::file("write", path))
 }
 
-/// Starts processes that live apart from this one ([`apart`]).
+/// Starts processes that outlive this one ([`apart`]).
 #[derive(Debug)]
 pub(crate) enum Launcher {
     /// They outlive this process.

@@ -1,6 +1,6 @@
 //! The target of a measurement: a real Cassandra node.
 //!
-//! Two halves that know little of each other:
+//! Two independent halves:
 //! - *our clusters*: [`Cluster::start`] fetches a release, writes its configuration, starts nodes
 //!   on loopback addresses and waits until they answer CQL; [`state::Registry`] remembers them
 //!   after the process that started them has ended, for `ps` and `down`.
@@ -8,8 +8,8 @@
 //!   [`attach`] talks to its JVM and loads an agent into it, [`cql::identify`] asks the node for
 //!   its identity.
 //!
-//! Nothing here prints. Slow operations report through a [`Progress`] callback and check a
-//! [`Cancel`] flag; errors say what to do about them.
+//! Nothing here prints. Slow operations report through a [`Progress`] callback and check a [`Cancel`] flag; errors have
+//! hints.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 

@@ -51,8 +51,8 @@ pub fn enter(pid: i32) -> Result<(), NetworkError> {
     }
 }
 
-/// Does `work` in the network namespace of a process: sockets that it makes are of that network. Where that is another one,
-/// a thread of its own enters it and ends with the work.
+/// Runs `work` in the network namespace of a process, so that its sockets belong to that network. If the namespace is
+/// another one, a temporary thread enters it.
 ///
 /// # Errors
 /// As [`enter`].

@@ -1,4 +1,4 @@
-//! One process, named so that a reused pid cannot be mistaken for it.
+//! A process, identified so that a reused pid can't be mistaken for it.
 
 use crate::foreign::read_proc;
 use std::io;
@@ -138,7 +138,7 @@ pub(crate) fn user_name(uid: u32) -> String {
     }
 }
 
-/// Effective user of this process.
+/// Effective user id of this process.
 pub(crate) fn own_uid() -> u32 {
     // SAFETY: cannot fail, touches no memory.
     unsafe { libc::geteuid() }

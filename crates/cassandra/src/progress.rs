@@ -50,7 +50,7 @@ impl Cancel {
         self.0.load(Ordering::Acquire)
     }
 
-    /// The flag itself, as `signal_hook::flag::register` takes it.
+    /// The flag itself, for `signal_hook::flag::register`.
     #[must_use]
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)

@@ -29,7 +29,7 @@ pub(crate) fn listeners() -> Vec<Listener> {
     listed("/proc/thread-self")
 }
 
-/// Those of the network namespace that a process is in.
+/// Listeners in the network namespace of a process.
 pub(crate) fn listeners_near(pid: i32) -> Vec<Listener> {
     listed(&format!("/proc/{pid}"))
 }
@@ -82,7 +82,7 @@ fn parse_address(text: &str) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, port))
 }
 
-/// The processes that hold one of `inodes` open, as far as this user may look.
+/// The processes that hold one of `inodes` open, as far as this user may see.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct SocketOwners {
     pub(crate) pids: Vec<i32>,
@@ -91,7 +91,7 @@ pub(crate) struct SocketOwners {
 }
 
 /// # Errors
-/// When this process may open no more files, or has no memory: it says nothing of the others.
+/// Fails if this process is out of descriptors or memory. Unreadable processes are skipped.
 pub(crate) fn owners(inodes: &HashSet<u64>) -> std::io::Result<SocketOwners> {
     let mut owners = SocketOwners::default();
     for entry in std::fs::read_dir("/proc")?.flatten() {

@@ -11,11 +11,11 @@ use crate::jars::{self, Release};
 use crate::java::{self, Java};
 use crate::{Cancel, Error, Places, Progress, Version, jvm_options};
 
-/// As many are read by one JVM.
+/// SSTables per JVM.
 const AT_ONCE: usize = 400;
 /// Cassandra's default, by which tombstones are called droppable: a file does not have its table's own.
 pub const GC_GRACE_S: u32 = 864_000;
-/// As deep below the given folder as a table's folder can be.
+/// The deepest that a table's folder can be below the given one.
 const DEEPEST: usize = 6;
 const DATA: &str = "-Data.db";
 /// Copies, not the table's own.
@@ -47,7 +47,7 @@ pub struct SstableFacts {
     pub at: SstableFile,
     /// When the file with the data was written, ns since the Unix epoch.
     pub written_ns: Option<i64>,
-    /// Of all its files.
+    /// Size of all its files.
     pub disk_bytes: i64,
     /// Of the file with the data.
     pub compressed_bytes: i64,
@@ -57,10 +57,10 @@ pub struct SstableFacts {
     pub partitions: Option<i64>,
     pub rows: Option<i64>,
     pub cells: Option<i64>,
-    /// By Cassandra's histogram, as the upper bounds of its buckets.
+    /// From Cassandra's histogram, as upper bounds of buckets.
     pub mean_partition_bytes: Option<i64>,
     pub max_partition_bytes: Option<i64>,
-    /// As of now, by [`GC_GRACE_S`].
+    /// As of now, with [`GC_GRACE_S`].
     pub droppable_ratio: Option<f64>,
     pub min_timestamp_us: Option<i64>,
     pub max_timestamp_us: Option<i64>,
@@ -348,7 +348,7 @@ mod tests {
 
     const ID: &str = "04809fa0e67011f1a3460b75a9558cc0";
 
-    /// As the tool of 5.0.9 printed it, but for lines that are not read.
+    /// Output of the tool of 5.0.9, without lines that are not parsed.
     const SAID: &str = "\
 SSTable: /d/churn/cart/nb-5-big
 Minimum timestamp: 11/22/2026 12:27:03 (1795350423137001)

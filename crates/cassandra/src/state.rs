@@ -21,9 +21,9 @@ pub const STOP_BOUND: Duration = Duration::from_secs(30);
 /// A node that was started here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
-    /// From 1, in the order of their start.
+    /// From 1, in order of their start.
     pub number: usize,
-    /// Where it answers CQL.
+    /// CQL address.
     pub address: SocketAddr,
     pub storage_port: u16,
     pub pid: i32,
@@ -69,7 +69,7 @@ pub struct Record {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NodeState {
-    /// It answers CQL.
+    /// The node answers CQL.
     Up,
     /// Its process lives but does not answer CQL.
     Silent,
@@ -86,7 +86,7 @@ pub struct Status {
     pub record: Record,
     /// One per node of the record, in its order.
     pub states: Vec<NodeState>,
-    /// Its start is still under way.
+    /// Whether it is still starting.
     pub starting: bool,
 }
 
@@ -106,7 +106,7 @@ impl Status {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Stopped {
     pub name: String,
-    /// Its data, unless it was temporary and is gone.
+    /// Its data folder; None if it was temporary and is gone.
     pub data: Option<PathBuf>,
     pub logs: PathBuf,
 }
@@ -202,7 +202,7 @@ impl Registry {
     /// [`Registry::down`] for every cluster.
     ///
     /// # Errors
-    /// The first that fails; those before it are stopped.
+    /// The first failure; nodes before it are stopped.
     pub fn down_all(&self, keep_data: bool, progress: &mut dyn FnMut(Progress)) -> Result<Vec<Stopped>, Error> {
         self.records()?.iter().map(|record| self.stop(record, keep_data, STOP_BOUND, progress)).collect()
     }

@@ -29,7 +29,7 @@ pub enum Error {
     #[error("nobody listens on {address} on this machine; {}", elsewhere(apart))]
     NobodyListens {
         address: SocketAddr,
-        /// The nodes of this machine that are in other networks, such as those of containers.
+        /// Nodes of this machine in other network namespaces, such as containers.
         apart: Vec<i32>,
     },
     #[error(
@@ -54,7 +54,7 @@ pub(crate) fn as_whom(user: &str) -> String {
     if user == "root" { "root".to_string() } else { format!("{user} or as root") }
 }
 
-/// A process and what it is. Facts are of the moment it was looked at.
+/// A process and its facts at the time of reading.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Target {
     pub pid: i32,
@@ -64,23 +64,23 @@ pub struct Target {
     pub uid: u32,
     pub gid: u32,
     pub user: String,
-    /// The kernel's short name of it.
+    /// The kernel's short name of the process.
     pub command: String,
     /// Whether it runs a Java virtual machine, and whose.
     pub vm: Vm,
     /// The class or jar it was started with.
     pub main_class: Option<String>,
-    /// -Xmx as it was given, such as "1g".
+    /// The value of -Xmx, such as "1g".
     pub heap: Option<String>,
     pub is_cassandra: bool,
-    /// Where it answers CQL, if it is a Cassandra: the address that was asked for, else its
-    /// port 9042, else a port that its command line names. In its own network, which may not be ours ([`network`]).
+    /// CQL address of a Cassandra: the requested address, else its port 9042, else a port of its command line. In the
+    /// process's own network, which may be another one ([`network`]).
     ///
     /// [`network`]: crate::network
     pub cql: Option<SocketAddr>,
     /// All it listens on.
     pub listens: Vec<SocketAddr>,
-    /// Its pid in its own, innermost PID namespace.
+    /// The pid in its innermost PID namespace.
     pub inner_pid: i32,
     #[serde(skip)]
     pub arguments: Vec<String>,
@@ -125,7 +125,7 @@ pub fn nodes() -> Vec<Result<Target, Error>> {
     .collect()
 }
 
-/// The nodes of this machine in network namespaces of their own, where they may have any address.
+/// Nodes of this machine in network namespaces of their own, where they may have any address.
 fn apart() -> Vec<i32> {
     let pids = nodes().into_iter().flatten().map(|target| target.pid);
     pids.filter(|pid| network::is_apart(*pid).unwrap_or(false)).collect()
@@ -233,7 +233,7 @@ impl Target {
         started_ready(&self.arguments)
     }
 
-    /// Its root folder as seen from here (another mount namespace's, maybe).
+    /// Its root folder as seen from here; it may be in another mount namespace.
     #[must_use]
     pub fn root(&self) -> PathBuf {
         format!("/proc/{}/root", self.pid).into()
@@ -263,7 +263,7 @@ fn inner_pid(status: &str) -> Option<i32> {
 fn vm_of(maps: &str) -> Vm {
     let maps_library = |name: &str| maps.lines().any(|line| line.trim_end_matches(" (deleted)").ends_with(name));
     match () {
-        // OpenJ9 brings a libjvm.so too, which only forwards.
+        // OpenJ9 has a libjvm.so, too, which only forwards.
         () if maps.contains("/libj9vm") => Vm::OpenJ9,
         () if maps_library("/libjvm.so") => Vm::HotSpot,
         () => Vm::None,

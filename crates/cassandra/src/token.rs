@@ -59,7 +59,7 @@ fn mixed(mut hash: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// As `SELECT token(key)` of a node and the Python driver's `cassandra.metadata.murmur3` say.
+    /// Values of a node's `SELECT token(key)` and of the Python driver's `cassandra.metadata.murmur3`.
     #[test]
     fn tokens_are_those_of_the_server() {
         for (key, token) in [

@@ -53,7 +53,7 @@ impl fmt::Display for Line {
     }
 }
 
-/// One release, such as 5.0.9.
+/// A release, such as 5.0.9.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Version {

@@ -1,7 +1,7 @@
 //! Real processes: one Cassandra node, a ring of two, and JVMs to attach to.
 //!
-//! All of them run on addresses that nothing else of this project uses, with their state in a
-//! folder of their own; releases come from the user's cache, where the first run fetches them.
+//! The nodes use addresses that no other test uses, and a state folder of their own. Releases come from the user's
+//! cache, where the first run fetches them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -86,7 +86,7 @@ fn a_node_lives_from_up_to_down() {
         "{events:?}"
     );
 
-    // Its settings are the given ones, else those of the stock file, else Cassandra's defaults.
+    // Settings are the given ones, else those of the stock file, else Cassandra's defaults.
     let mut connection = cql::Connection::open(node.address, PATIENCE, None).unwrap();
     let identity = connection.identify().unwrap();
     assert_eq!((identity.version.parse::<Version>().unwrap(), identity.cluster.as_str()), (options.version, "troy"));
@@ -106,7 +106,7 @@ fn a_node_lives_from_up_to_down() {
         assert_eq!(setting(name), expected, "{name}");
     }
 
-    // ps knows it, its data is private, and another of its name or on its address is refused.
+    // It is listed, its data is private, and another cluster of the same name or address is refused.
     let status = place.registry().list().unwrap().remove(0);
     assert_eq!((status.states.as_slice(), status.word()), (&[NodeState::Up][..], "up"));
     assert_eq!(std::fs::metadata(cluster.data()).unwrap().permissions().mode() & 0o777, 0o700);
@@ -161,7 +161,7 @@ fn a_ring_knows_itself_survives_its_starter_and_stops_in_order() {
     let mut events = Vec::new();
     let stopped = place.registry().down("ring", false, &mut |step| events.push(step)).unwrap();
     assert_eq!(stopped.data, None);
-    // Killing would be told too.
+    // A kill would have been reported.
     assert!(
         matches!(
             events[..],
@@ -224,7 +224,7 @@ fn a_cancelled_start_and_a_hanging_one_leave_nothing_running() {
     assert!(last.contains("Listening for transport"), "{last}");
     let registry = place.registry();
     assert!(registry.list().unwrap().is_empty());
-    // Nothing of either is left: no process works in a folder of theirs.
+    // No process of either is left.
     let in_it = |entry: &std::fs::DirEntry| {
         std::fs::read_link(entry.path().join("cwd"))
             .is_ok_and(|cwd| cwd.to_string_lossy().contains("helenus-cancelled-"))
@@ -265,7 +265,7 @@ fn compile(jdk: &Path) -> (tempfile::TempDir, Vec<u8>) {
 struct Jvm(Child);
 
 impl Jvm {
-    /// Runs Sleeper, as another user if `uid` says so, and waits until it is up.
+    /// Runs Sleeper, as another user with `uid`, and waits until it is up.
     fn start(jdk: &Path, classes: &Path, options: &[&str], uid: Option<u32>) -> Self {
         let mut command = Command::new(jdk.join("bin/java"));
         command.args(options).arg("-cp").arg(classes.join("classes")).arg("Sleeper").current_dir("/");

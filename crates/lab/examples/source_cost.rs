@@ -95,7 +95,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// All that can be attached here.
+/// All sources that can be attached here.
 fn variants() -> Result<Vec<Variant>, Failure> {
     let ours = sources()?.into_iter().map(|(name, options)| (name, Watch::Ours(Box::new(options))));
     let mut variants: Vec<(&str, Watch)> = ours.collect();

@@ -78,7 +78,7 @@ fn main() -> Result<ExitCode, Failure> {
     Ok(if idle.reading.max(busy.reading) < BOUND { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Of one CPU.
+/// A share of one CPU.
 struct Share {
     reading: f64,
     agent: f64,
@@ -96,7 +96,7 @@ fn make(address: SocketAddr, tables: usize) -> Result<(), Failure> {
         "CREATE KEYSPACE many WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1} AND durable_writes = false",
     )?;
     for table in 0..tables {
-        // Flushed within a minute, so that there are SSTables to look at.
+        // Flush within a minute, so that there are SSTables.
         connection.query(&format!(
             "CREATE TABLE many.t{table} (key bigint PRIMARY KEY, value text) WITH memtable_flush_period_in_ms = 60000"
         ))?;

@@ -29,7 +29,7 @@ const ROW: usize = 1 << 20;
 /// The largest allowed ratio of taking the files to copying them, where all of them have to be copied.
 const BOUND: f64 = 1.5;
 
-/// Seconds of one try.
+/// Seconds that the steps of a try took.
 struct SetUp {
     taken: f64,
     started: f64,

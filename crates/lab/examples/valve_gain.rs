@@ -45,7 +45,7 @@ const SETTLES: Duration = Duration::from_secs(1);
 const LEARNING: usize = 1;
 const SETTLED: usize = 2;
 const STEPS: [(usize, &str); 2] = [(3, "a tenth in flight"), (4, "all again")];
-/// From here on a gain is one.
+/// Ratios from here on are gains.
 const GAIN: f64 = 0.05;
 
 /// The bounds that the issue sets.
@@ -163,7 +163,7 @@ impl Told {
 }
 
 impl Block {
-    /// The limits of a phase, as far as they bind, each with for how long it held, s.
+    /// The limits of a phase that bind, each with its time in s.
     fn limits_of(&self, phase: usize) -> Vec<(f64, f64)> {
         let phase = &self.phases[phase];
         let most = f64::from(phase.in_flight.unwrap_or(u32::MAX));
@@ -185,8 +185,8 @@ impl Block {
         away.map(|(_, seconds)| seconds).sum::<f64>().abs() / all
     }
 
-    /// From the beginning of a phase, s: from then on the limit is for four fifths of the time within a tenth of what it
-    /// comes to. None when it never is.
+    /// Seconds from the start of a phase until the limit stays within a tenth of its final value for four fifths of the
+    /// time; None if it never does.
     fn settles(&self, phase: usize) -> Option<f64> {
         let limits = self.limits_of(phase);
         let all: f64 = limits.iter().map(|(_, seconds)| seconds).sum();

@@ -43,9 +43,9 @@ const SAID_EVERY: usize = 30;
 struct Turn {
     /// Each counts by itself.
     stretches: usize,
-    /// Of a stretch.
+    /// Ticks of a stretch.
     ticks: usize,
-    /// Turns of all settings before those that count.
+    /// Rounds of all settings before those that count.
     rehearsals: usize,
 }
 
@@ -70,7 +70,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// A valve that lets all in.
+/// A valve without a limit.
 fn open_valve(study: &Study) -> Result<Value, Failure> {
     let mut valve = study.law(SEARCHING[0])?;
     valve["min"] = valve["max"].clone();
@@ -132,7 +132,7 @@ fn rest(study: &mut Study, turns: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The figures of one stretch of a turn.
+/// The figures of one stretch of a round.
 struct Stretch {
     completed_per_s: f64,
     /// See [`Yardstick`].
@@ -171,7 +171,7 @@ fn against(to: &[Stretch], of: &[Stretch]) -> String {
     )
 }
 
-/// The stretches of each setting, one in each turn.
+/// The stretches of each setting, one per round.
 ///
 /// # Arguments
 /// * `settings` and `turns`: how many there are of each
@@ -191,7 +191,7 @@ fn in_turn(
     let ticks = order.len() * turn.lasts();
     let phases = vec![
         Phase::in_flight(FEW, Until::Elapsed(WOVEN)),
-        // It is ended after the last turn; ticks come late on busy CPUs.
+        // Longer than needed, because ticks are late on busy CPUs; it is ended after the last round.
         Phase::in_flight(study.in_flight, Until::Elapsed(2 * TICK * ticks as u32)),
     ];
     let mut plan = study.plan(phases);

@@ -14,7 +14,7 @@ struct Blocks<'b> {
     variants: &'b Variants,
     workload: &'b Workload,
     peak_per_s: Option<f64>,
-    /// The nodes that all runs share. None where each has its own.
+    /// The nodes that all runs share; None if each run has its own.
     shared: Option<Site>,
 }
 
@@ -103,7 +103,7 @@ impl Blocks<'_> {
         Ok(())
     }
 
-    /// One run of a variant, on the nodes of all or on its own. Returns whether it completed.
+    /// One run of a variant, on the shared nodes or its own. Returns whether it completed.
     fn one(&self, stage: &mut Stage<'_>, block: usize, variant: &Variant) -> Result<bool, Error> {
         let Some(site) = &self.shared else {
             let site = Site::open(stage, Some(variant))?;

@@ -1,6 +1,6 @@
 //! Changes that a variant makes to running nodes, and their undoing.
 
-/// One change of running nodes.
+/// A change of running nodes.
 pub trait Change {
     /// Does it on all nodes, or says why not; then nothing has changed.
     fn apply(&mut self) -> Result<(), String>;
@@ -19,7 +19,7 @@ impl Applied {
     pub(crate) fn new(changes: Vec<Box<dyn Change>>) -> Result<Applied, String> {
         let mut applied = Applied { changes: Vec::new() };
         for mut change in changes {
-            // Dropping it undoes those before.
+            // If this fails, dropping the list undoes the changes before.
             change.apply()?;
             applied.changes.push(change);
         }

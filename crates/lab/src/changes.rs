@@ -1,4 +1,4 @@
-//! The changes that a variant makes to running nodes, made of what the file says.
+//! Makes a variant's changes of running nodes from the file's settings.
 
 use crate::Variant;
 use crate::change::Change;

@@ -18,7 +18,7 @@ const PAGE_CACHE: &str = "/proc/sys/vm/drop_caches";
 /// Checks all parts and all variants.
 ///
 /// # Errors
-/// [`Error`] of the part or variant that would have failed when its turn had come.
+/// [`Error`] of the part or variant that would fail later.
 pub(crate) fn check(
     run: &Run<'_>,
     workload: &Workload,
@@ -44,7 +44,7 @@ pub(crate) fn check(
     if !run.nodes.is_empty() {
         return Ok(());
     }
-    // All of them before the first is tried: trying one takes seconds.
+    // Check all before trying the first, because a trial takes seconds.
     let mut all = vec![(None, cluster_options(run, None)?)];
     for variant in variants.filter(|variant| variant.starts_nodes()) {
         all.push((Some(variant), cluster_options(run, Some(variant))?));
@@ -93,7 +93,7 @@ mod tests {
 
     const VARIANTS: &str = "[[variant]]\nname = \"none\"\n[[variant]]\nname = \"v\"\n";
 
-    /// The error of a run that never gets as far as to make its recording.
+    /// The error of a run that fails before its recording exists.
     fn message(text: &str) -> String {
         let head = "title = \"t\"\nquestion = \"q\"\nworkload = \"keyvalue\"\n";
         let experiment = Experiment::parse("x.toml", &format!("{head}{text}")).unwrap();

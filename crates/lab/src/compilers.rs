@@ -20,7 +20,7 @@ pub(crate) struct Compilers {
 }
 
 impl Compilers {
-    /// Those of the nodes that run on this machine.
+    /// Compiler threads of the nodes that run on this machine.
     pub(crate) fn of(nodes: &[SocketAddr]) -> Compilers {
         let targets = nodes.iter().filter_map(|node| target::find(TargetName::Address(*node)).ok());
         Compilers::of_processes(targets.map(|target| target.pid))

@@ -12,7 +12,7 @@ pub(crate) struct Kind {
     name: &'static str,
     add: &'static str,
     remove: &'static str,
-    /// The member of the command that identifies one.
+    /// The member of a command that identifies the object.
     key: &'static str,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct NodeControls {
     kind: Kind,
     node: SocketAddr,
     agent: &'static [u8],
-    /// Members of the commands that add them.
+    /// Members of the commands that add the objects.
     wanted: Vec<Value>,
     /// The keys of those that are in the node now.
     installed: Vec<Value>,

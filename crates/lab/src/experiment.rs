@@ -59,19 +59,19 @@ pub struct Node {
     pub settings: Vec<String>,
 }
 
-/// What is recorded.
+/// Recording options of the experiment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Observe {
-    /// As those of `helenus record`, by the same names.
+    /// The options of `helenus record`, with the same names.
     pub options: Options,
     /// Points that probes meter, by name or pattern.
     pub probes: Vec<String>,
 }
 
-/// Phases of one mix of the workload, and what is done before them.
+/// Phases of one mix of the workload, and the preparation before them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// As after the `/` of a workload's name; none for the workload as it is.
+    /// The mix after the `/` of a workload's name; None for the workload without a mix.
     pub mix: Option<String>,
     pub rest: Duration,
     pub before: Vec<Before>,
@@ -88,7 +88,7 @@ pub enum Before {
     Compactions,
 }
 
-/// A closed loop before the phases that finds the peak of this machine, so that rates can be shares of it.
+/// A closed loop before the phases that finds the peak rate of this machine, so that rates can be shares of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibrate {
@@ -179,7 +179,7 @@ impl Experiment {
         Ok(parts)
     }
 
-    /// The workload with as many keys as the scale says, and one of its mixes.
+    /// The workload with the scaled number of keys, and one of its mixes.
     pub fn open_workload(&self, mix: Option<&str>) -> Result<Workload, helenus_load::Error> {
         let mut workload = match mix {
             Some(mix) => Workload::open(&format!("{}/{mix}", self.workload))?,
@@ -277,7 +277,7 @@ impl Default for Node {
 impl Node {
     const LINE: Line = Line::V5_0;
 
-    /// With the line of its release.
+    /// Also returns the line of its release.
     fn read(section: &Section<'_>) -> Result<(Node, Line), helenus_notation::Error> {
         let node: Node = section.whole()?;
         let version = node.version.parse::<Version>();

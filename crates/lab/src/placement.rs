@@ -41,8 +41,8 @@ pub(crate) fn read(mut section: Section<'_>) -> Result<Settings, Error> {
     Ok(settings)
 }
 
-/// Checks that there are the CPUs that a placement takes, for the given nodes or else for those that this process starts, which
-/// get its CPUs.
+/// Checks that the CPUs of a placement exist, for the given nodes or else for nodes that this process starts, which
+/// inherit its CPUs.
 pub(crate) fn check(settings: &Settings, nodes: &[SocketAddr]) -> Result<(), String> {
     let of_node = |node: &SocketAddr| target::find(TargetName::Address(*node)).ok().map(|target| target.pid);
     let pids = match nodes.is_empty() {

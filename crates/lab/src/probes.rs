@@ -27,7 +27,7 @@ impl Probes {
         Ok(probes)
     }
 
-    /// Takes them out of the nodes, and says what is not sure to be out.
+    /// Removes them from the nodes. Returns messages about those that may remain.
     pub fn stop(self) -> Vec<String> {
         let stop = |node: &SocketAddr| {
             link(*node, self.agent)

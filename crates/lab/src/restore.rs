@@ -13,7 +13,7 @@ pub fn truncate(node: SocketAddr, schema: &[String]) -> Result<(), Error> {
     for_each_table(node, schema, "TRUNCATE TABLE")
 }
 
-/// Drops the tables that the statements of a workload's schema create, where they are there.
+/// Drops the tables that a workload's schema creates, if they exist.
 pub(crate) fn drop_tables(node: SocketAddr, schema: &[String]) -> Result<(), Error> {
     for_each_table(node, schema, "DROP TABLE")
 }

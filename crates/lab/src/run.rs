@@ -70,7 +70,7 @@ pub struct Run<'a> {
     /// Running nodes to measure; none to start a local cluster as the experiment says, and to stop it at the end.
     pub nodes: Vec<SocketAddr>,
     pub agent: &'static [u8],
-    /// The library of the profiler that samples their stacks.
+    /// The profiler's library.
     pub profiler: &'static [u8],
     /// The new recording's folder.
     pub folder: PathBuf,
@@ -99,7 +99,7 @@ pub struct Outcome {
 pub(crate) struct Driven {
     pub loads: Vec<helenus_load::Summary>,
     pub peak_per_s: Option<f64>,
-    /// Runs of variants that completed.
+    /// Completed runs of variants.
     pub runs: usize,
     pub broken_off: Option<Error>,
 }

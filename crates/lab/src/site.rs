@@ -9,7 +9,7 @@ use helenus_control::placement::InterruptCounts;
 use helenus_observe::{Observation, ProcessKind, Watched};
 use std::net::SocketAddr;
 
-/// The nodes of an experiment while they are watched: a local cluster of its own, or those that were given.
+/// The nodes of an experiment while they are observed: a local cluster of its own, or the given ones.
 pub(crate) struct Site {
     pub nodes: Vec<SocketAddr>,
     /// The interrupts of this machine, counted when the nodes were ready; None where they can't be.

@@ -18,18 +18,18 @@ const POLL_EVERY: Duration = Duration::from_millis(250);
 const STEADY_READINGS: u32 = 4;
 /// Length of a stretch of the warm-up, after each of which the compilers are checked.
 const WARM_UP_STRETCH: Duration = Duration::from_secs(3);
-/// Share of one CPU below which the compilers of all nodes count as done.
+/// Compilation counts as finished below this share of one CPU for all nodes' compiler threads.
 const QUIET: f64 = 0.05;
 /// Quiet stretches in a row that end the warm-up: the JIT compiles in bursts.
 const QUIET_STRETCHES: u32 = 2;
 
-/// A run on its way.
+/// A run in progress.
 pub(crate) struct Stage<'s> {
     pub run: &'s Run<'s>,
     pub recorder: &'s Recorder,
     pub cancel: &'s Cancel,
     pub tell: &'s mut dyn FnMut(Progress<'_>),
-    /// Where the sources say what happens.
+    /// Receives the sources' events.
     pub events: Sender<Event>,
     received: Receiver<Event>,
     /// A node whose process has ended while it was watched.
@@ -224,7 +224,7 @@ impl<'s> Stage<'s> {
         Ok(())
     }
 
-    /// Only for nodes of our own: other people's machines keep their caches.
+    /// Only on machines of our own nodes: other machines keep their caches.
     fn drop_page_cache(&mut self) -> Result<(), Error> {
         if !self.run.nodes.is_empty() {
             self.say("the page cache is left as it is: the nodes are not the experiment's own");

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The variant that others are compared with when the file names none, where there is one of this name.
+/// The name of the default baseline, if a variant has it.
 const NONE: &str = "none";
 const BLOCKS: usize = 8;
 const WARM_UP_RUNS: usize = 1;
@@ -26,7 +26,7 @@ pub struct Variants {
     pub warm_up_runs: usize,
     /// Name of the variant that the others are compared with.
     pub baseline: String,
-    /// Of the order of the variants within each block.
+    /// Seed of the order of variants within each block.
     pub seed: u64,
     /// Between two runs, so that one does not pay for what the other left to be done.
     pub rest: Duration,
@@ -40,16 +40,16 @@ pub struct Variants {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Restore {
-    /// They are as the run before left them.
+    /// As the run before left them.
     #[serde(rename = "none")]
     Nothing,
-    /// They are emptied.
+    /// Empty the tables.
     Truncate,
-    /// They are emptied, and filled as the workload's `[populate]` says.
+    /// Empty the tables, and populate them as the workload's `[populate]` says.
     Populate,
-    /// They are filled as the workload's `[populate]` says before the first run on the nodes, and then left as they are.
+    /// Populate the tables before the first run on the nodes, and leave them then.
     Once,
-    /// They are dropped and recreated, so that the nodes' metrics of them start from zero.
+    /// Drop and recreate the tables, so that the nodes' metrics of them start from zero.
     Drop,
 }
 
@@ -69,7 +69,7 @@ pub struct Variant {
     pub tables: Vec<TableSettings>,
     /// Settings of each node, with their values.
     pub tunings: Vec<(Setting, Value)>,
-    /// Where the threads of the nodes go.
+    /// Placement of the nodes' threads.
     pub placement: Option<Settings>,
 }
 

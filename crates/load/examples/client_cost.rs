@@ -76,7 +76,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// A responder in a process of its own, which ends with this one.
+/// Starts a responder in a process of its own, which ends with this one.
 fn responder() -> Result<(String, Child), Failure> {
     let mut child =
         Command::new(std::env::current_exe()?).arg("responder").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;

@@ -1,4 +1,4 @@
-//! How the driver gets to the nodes: as whom, over what, and to which of them.
+//! How the driver connects to nodes: login, TLS, compression, and the datacenter.
 
 use crate::Tls;
 use clap::ValueEnum;
@@ -12,7 +12,7 @@ use std::fmt;
 pub struct Access {
     pub login: Option<Login>,
     pub protocol: Protocol,
-    /// Of the frames of the native protocol.
+    /// Compression of frames of the native protocol.
     pub compression: Option<Compression>,
     pub tls: Option<Tls>,
     /// Drive the given nodes alone and not the rest of the ring.

@@ -18,7 +18,7 @@ impl Cancel {
     /// asked again, they are not waited for. Safe in a signal handler.
     pub fn stop(&self) {
         if self.asked.fetch_add(1, Ordering::Relaxed) > 1 {
-            // Stays where it is, so that it never wraps around to "go on".
+            // Keep the count, so that it never wraps around to zero.
             self.asked.store(2, Ordering::Relaxed);
         }
     }

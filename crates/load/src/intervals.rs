@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Collects what the driver threads do in measured phases, until it is taken. Clones are the same one.
 #[derive(Debug, Clone, Default)]
 pub struct Intervals {
-    /// One for each driver thread, so that they don't wait for each other.
+    /// One for each driver thread, to avoid contention.
     shares: Arc<Mutex<Vec<Share>>>,
 }
 
@@ -23,19 +23,19 @@ pub struct OperationTimes {
     pub response: Histogram<u64>,
     /// From the intended to the actual start.
     pub wait: Histogram<u64>,
-    /// That ended, however.
+    /// Requests that ended, successfully or not.
     pub requests: u64,
     pub failed: u64,
     /// Answered without a row where rows were asked for.
     pub empty: u64,
-    /// That the answers held.
+    /// Rows in the responses.
     pub rows: u64,
     /// Partitions and rows that inserts of made rows have written.
     pub partitions: u64,
     pub written: u64,
 }
 
-/// A request that has ended, as it is collected.
+/// An ended request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Timed {
     pub operation: usize,
@@ -46,12 +46,12 @@ pub(crate) struct Timed {
     pub end_ns: i64,
     /// None where the answer has no place for rows.
     pub rows: Option<u64>,
-    /// Of made rows: how many partitions it had, and how many rows it has written.
+    /// For generated rows: number of partitions, and rows written.
     pub partitions: u64,
     pub written: Option<u64>,
 }
 
-/// The share of one driver thread.
+/// The intervals of one driver thread.
 #[derive(Debug)]
 pub(crate) struct Collector {
     share: Share,
@@ -125,7 +125,7 @@ impl OperationTimes {
         if !ended.outcome.is_timed() {
             return;
         }
-        // Can't fail: they resize themselves. (Where a record saturates, it does so before it resizes.)
+        // Can't fail: the histograms resize themselves, and a saturating record does so before.
         let record = |times: &mut Histogram<u64>, from_ns: i64, to_ns: i64| {
             let _ = times.record((to_ns - from_ns).max(0) as u64);
         };

@@ -43,10 +43,9 @@ pub struct Plan {
     pub create_schema: bool,
     /// Put a phase that populates the tables before all others; see [`crate::workload::Populate`].
     pub populate: bool,
-    /// Put it there too where an operation that is run asks for rows and the table is empty: nothing would be measured
-    /// otherwise.
+    /// Populate also if a reading operation finds the table empty, because nothing would be measured otherwise.
     pub populate_when_empty: bool,
-    /// Instead of the workload's, for operations that don't have their own.
+    /// Consistency instead of the workload's, for operations without their own.
     pub consistency: Option<Consistency>,
     pub driver: DriverKind,
     pub connections_per_node: usize,

@@ -21,7 +21,7 @@ const PER_DOUBLING: u32 = 32;
 const LOWEST_BITS: u32 = 6;
 const BINS: usize = ((42 - LOWEST_BITS) * PER_DOUBLING) as usize;
 
-/// Where the percentiles of a phase are, with a confidence of 95 %. None where too little is known to say.
+/// The range of a phase's percentiles with 95 % confidence. None if there are too few requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Confidence {
     pub p50: Option<Bounds>,
@@ -35,7 +35,7 @@ pub struct Bounds {
     pub low_ns: u64,
     /// None where even the maximum is no bound: there are too few requests above the percentile.
     pub high_ns: Option<u64>,
-    /// As many independent requests would be as sure.
+    /// The number of independent requests that would be as precise.
     pub effective_requests: f64,
 }
 
@@ -43,7 +43,7 @@ pub struct Bounds {
 #[derive(Debug, Default)]
 pub(crate) struct Stretches {
     whole: Vec<Stretch>,
-    /// Pieces that are one stretch, and those of the stretch that is not whole yet.
+    /// Pieces per stretch, and the pieces of the incomplete stretch.
     pieces: usize,
     begun: Stretch,
     begun_pieces: usize,
@@ -120,7 +120,7 @@ impl Stretch {
         sum
     }
 
-    /// Of its requests, up to and with a bin.
+    /// Share of its requests in the bins up to `last`.
     fn share(&self, last: usize) -> f64 {
         self.bins[..=last].iter().map(|count| u64::from(*count)).sum::<u64>() as f64 / self.count as f64
     }
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(Stretches::default().confidence(&Times::new()), Confidence::default());
         stretches.add(std::iter::once(&piece));
         all.add(&piece);
-        // Ten requests know nothing of what is rarer than one in ten.
+        // Ten requests can't show what is rarer than one in ten.
         let p999 = stretches.confidence(&all).p999.unwrap();
         assert_eq!(p999.high_ns, None);
     }

@@ -34,7 +34,7 @@ pub struct Progress {
     pub events: Vec<Event>,
 }
 
-/// Where the run is.
+/// The progress of the run.
 #[derive(Debug, Clone, Serialize)]
 pub struct PhaseProgress {
     /// From 1.
@@ -43,18 +43,18 @@ pub struct PhaseProgress {
     pub name: String,
     pub measured: bool,
     pub elapsed: Duration,
-    /// How long it lasts, where that is known.
+    /// Its duration, if known.
     pub lasts: Option<Duration>,
     /// How many requests it has, where that is known, and how many of them have ended.
     pub count: Option<u64>,
     pub ended: u64,
 }
 
-/// Something worth a line of its own.
+/// An event that is printed as a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// Of the nodes given, these cannot be reached; the load runs without them.
+    /// Some of the given nodes are unreachable; the load runs without them.
     Unreachable { reasons: Vec<String> },
     /// The table is empty and is to be read: its rows are written first, with so many requests.
     Populates { table: String, requests: u64 },
@@ -87,7 +87,7 @@ pub struct ErrorCount {
     pub count: u64,
 }
 
-/// Where the driver did not keep its own schedule.
+/// Deviations of the driver from its own schedule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Lag {
     /// Held back by the bound on requests in flight; the wait is in their response time.
@@ -103,7 +103,7 @@ impl Lag {
         self.late_in_flight + self.late_driver + self.unsent
     }
 
-    /// In words, for a source that says what it lost; empty when there is nothing to say.
+    /// A sentence on the driver's losses; empty if there are none.
     pub fn reason(&self, max_in_flight: u32) -> String {
         let parts = [
             (self.unsent, "never sent: the schedule was over before their turn".to_string()),

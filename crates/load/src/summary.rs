@@ -12,7 +12,7 @@ use serde::Serialize;
 /// The result of a run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Summary {
-    /// Of the shape of this object: it changes when a member goes or means something else, and not when one is added.
+    /// Version of this format: it changes when a member is removed or redefined, and not when one is added.
     pub format: u32,
     pub workload: String,
     /// The driver that carried the requests.
@@ -27,7 +27,7 @@ pub struct Summary {
     pub stopped: bool,
 }
 
-/// One phase. A request belongs to the phase that its intended start lies in.
+/// A phase. A request belongs to the phase of its intended start.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PhaseSummary {
     pub name: String,
@@ -67,7 +67,7 @@ pub struct PhaseSummary {
     pub stalled: u64,
 }
 
-/// Requests that ended in one way other than well.
+/// Requests that ended in one way other than ok.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ErrorSummary {
     pub outcome: Outcome,
@@ -92,7 +92,7 @@ pub struct StallSummary {
     /// Seen in the schedule.
     pub schedule: u64,
     pub schedule_longest_ns: i64,
-    /// Requests that met a pause of either kind.
+    /// Requests that overlapped a pause of either kind.
     pub requests: u64,
 }
 
@@ -104,7 +104,7 @@ impl Summary {
         schemars::schema_for!(Summary)
     }
 
-    /// Of a run that was told to stop before its first request.
+    /// The summary of a run that was stopped before its first request.
     pub(crate) fn of_nothing(plan: &Plan) -> Summary {
         Summary {
             format: Summary::FORMAT,
@@ -165,7 +165,7 @@ impl PhaseSummary {
 }
 
 impl PhaseSummary {
-    /// One of so many shards has as much less of the rate.
+    /// Divides the rate by the number of shards.
     pub(crate) fn of_shard(mut self, shards: usize) -> PhaseSummary {
         for rate in [&mut self.rate_per_s, &mut self.end_rate_per_s].into_iter().flatten() {
             *rate /= shards as f64;
@@ -174,7 +174,7 @@ impl PhaseSummary {
     }
 }
 
-/// The times of a phase in the order in which they came.
+/// The times of a phase, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Course {
     service: Stretches,

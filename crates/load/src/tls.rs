@@ -1,4 +1,4 @@
-//! TLS to the nodes: whom the driver trusts, and as whom it comes.
+//! TLS to the nodes: trusted authorities, and the client's certificate.
 
 use crate::Error;
 use rustls::client::WebPkiServerVerifier;

@@ -1,6 +1,6 @@
 //! The ways to a real Cassandra: versions of the protocol, compression, TLS, and a password.
 //!
-//! One node that asks for a password serves all of it. It takes connections with TLS and without.
+//! One node that requires a password serves all tests, with TLS and without.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -53,7 +53,7 @@ fn client_certificate(folder: &Path) -> (PathBuf, PathBuf) {
     (certificate, key)
 }
 
-/// As a client with a certificate of its own.
+/// Options of a client with its own certificate.
 fn encrypted(authority: &Path, own: &(PathBuf, PathBuf), verify: VerifyTls) -> Option<Tls> {
     let files = TlsFiles { authorities: Some(authority.to_path_buf()), own: Some(own.clone()) };
     Some(Tls::read(&files, verify).unwrap())
@@ -137,7 +137,7 @@ fn every_way_to_a_node_carries_the_same_load() {
             rows_read.push(summary.phases.iter().map(|phase| phase.empty).sum::<u64>());
         }
     }
-    // The same seed reads the same rows, and finds them all, whatever way it goes.
+    // The same seed reads and finds the same rows, with and without TLS.
     assert_eq!(rows_read, vec![0; rows_read.len()]);
 
     large_frames_go_in_several_segments(&node, &open);

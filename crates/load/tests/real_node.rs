@@ -1,6 +1,6 @@
 //! Load on a real Cassandra: what is sent is what is recorded, and what goes wrong is counted and shown.
 //!
-//! One node serves all of it, and is killed at the end.
+//! One node serves all tests, and is killed at the end.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The node as drivers see it.
+/// The node's address for drivers.
 const SHOWN: &str = "127.0.20.40";
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -150,7 +150,7 @@ fn steps_are_recorded_exactly(node: &str) {
     intended.sort_unstable();
     assert_eq!(intended, expected);
 
-    // Nothing starts before it is meant to, and nothing ends before it starts.
+    // No request starts before its intended start, or ends before its start.
     let (starts, ends) = (&requests.numbers["start_ns"], &requests.numbers["end_ns"]);
     assert!(requests.numbers["intended_start_ns"].iter().zip(starts).all(|(intended, start)| intended <= start));
     assert!(starts.iter().zip(ends).all(|(start, end)| start < end));
@@ -209,7 +209,7 @@ fn threads_share_a_schedule(node: &str) {
     assert_eq!(distinct.len(), 500);
 }
 
-/// With room for one request only, the others wait; nothing of that is lost from their response time.
+/// With room for one request only, the others wait, and their response time includes the wait.
 fn a_full_house_is_response_time_and_named(node: &str) {
     let mut plan = plan("keyvalue/write", vec![Phase::rate(20_000.0, Until::Count(2000))], node);
     plan.max_in_flight = 1;

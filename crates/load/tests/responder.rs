@@ -80,7 +80,7 @@ fn a_phase_does_not_show_the_rate_of_the_one_before() {
         }
     })
     .unwrap();
-    // All of its requests, at most.
+    // At most all of its requests.
     assert!(first.is_some_and(|requests| requests < 20.5), "{first:?}");
 }
 
@@ -230,7 +230,7 @@ fn a_frame_that_cannot_be_is_refused_before_its_bytes_are_taken() {
     let node = listener.local_addr().unwrap().to_string();
     let fed = std::thread::spawn(move || {
         let mut fed = 0u64;
-        // SUPPORTED with 2 GB, and as much of it as is taken.
+        // A SUPPORTED frame that claims 2 GB, sent as far as it is read.
         let mut bytes = vec![0; 1 << 20];
         bytes[..9].copy_from_slice(&[0x84, 0, 0, 0, 6, 0x7f, 0xff, 0xff, 0xff]);
         // The first to connect only sees whether it can.
@@ -281,7 +281,7 @@ fn bloated(listener: &std::net::TcpListener, responder: SocketAddr) {
 #[test]
 fn a_node_that_feeds_a_frame_without_end_is_refused_while_it_is_set_up() {
     let responder = responder(17);
-    // Drivers take the address of a node from what it says, and the port from where they found it.
+    // Drivers use the address that a node reports, and the port that they connected to.
     let listener = std::net::TcpListener::bind((responder.address().ip(), 0)).unwrap();
     let (node, address) = (listener.local_addr().unwrap(), responder.address());
     std::thread::spawn(move || bloated(&listener, address));

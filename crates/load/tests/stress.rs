@@ -1,6 +1,6 @@
 //! Scripts of cassandra-stress on a real Cassandra: what they print, record and log is what was sent.
 //!
-//! One node serves all of it.
+//! One node serves all tests.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 const PROFILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/profiles");
 
-/// A run, and what it printed.
+/// A run and its output.
 struct Script {
     ran: Ran,
     printed: String,
@@ -61,7 +61,7 @@ struct Bench {
 impl Bench {
     fn try_run(&self, line: &str) -> Result<Script, helenus_load::Error> {
         let (address, port) = self.node.rsplit_once(':').unwrap();
-        // A line that ends in words of -node goes on with them.
+        // A line that ends in values of -node continues with more.
         let node = if line.ends_with("whitelist") { "" } else { "-node " };
         let line = format!("{line} {node}{address} -port native={port}");
         let stress = Stress::parse(&line.split_whitespace().map(str::to_string).collect::<Vec<_>>())?;
@@ -165,7 +165,7 @@ fn what_was_written_is_read(bench: &Bench) {
     script.assert_well();
     bench.run("read n=500 no-warmup -pop dist=~EXP(1..4000) -rate threads=8").assert_well();
     assert_eq!(script.result("Total partitions"), 2000.0);
-    // Each of them has found its row.
+    // Each read has found its row.
     assert!((script.result("Row rate") - script.result("Op rate")).abs() < 1.0, "{}", script.printed);
 }
 
@@ -230,7 +230,7 @@ fn profiles_run(bench: &Bench) {
         // Of 3 to 5 values each with a chance of 1/2, and of the last where none was taken; two rows each, two partitions.
         ("sensors", "insert=2,day=1,since=1,by_sample=1", 8.29),
         ("visits", "insert=1,one=1", 1.0),
-        // Of 200 rows each with a chance of 1/200, or one.
+        // Each of 200 rows with a probability of 1/200, or one.
         ("articles", "insert=1,newest=1,both=1", 1.367),
         ("everything", "insert=1,piece=1", 3.0),
     ] {

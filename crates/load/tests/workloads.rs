@@ -1,6 +1,6 @@
 //! Workloads and schedules on a real Cassandra, and what they wrote read back.
 //!
-//! One node serves all of it.
+//! One node serves all tests.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -143,7 +143,7 @@ fn a_mix_may_leave_the_value_of_any_of_its_writes(node: &str, side_session: &Sid
     // Some 500 writes to 300 keys.
     assert!((200..300).contains(&verified.checked) && verified.is_right(), "{verified:?}");
     assert_eq!(side_session.whole("SELECT count(*) FROM helenus.keyvalue"), verified.checked as i64);
-    // Without the last hundred, those that were written then are not looked for, and what they changed is wrong.
+    // Without the last hundred requests, rows that they wrote are not checked, and rows that they changed differ.
     let fewer = read_back(&Verify { requests: 900, ..order });
     assert!(fewer.missing == 0 && fewer.wrong > 0, "{fewer:?}");
 }

@@ -13,7 +13,7 @@ const HELLO_WITHIN: Duration = Duration::from_secs(5);
 const TAKES_WITHIN: Duration = Duration::from_secs(10);
 /// Connections without a token that wait at once. The oldest is closed when more come.
 const PENDING_AT_MOST: usize = 64;
-/// Refused connections of one wait that are reported.
+/// Refused connections that are reported while waiting.
 const REFUSALS_REPORTED: usize = 8;
 const POLL_EVERY: Duration = Duration::from_millis(5);
 
@@ -64,7 +64,7 @@ impl AgentListener {
         self.address
     }
 
-    /// The options that make an agent connect here.
+    /// The options with which an agent connects here.
     pub fn agent_options(&self) -> String {
         format!("connect={},token={}", self.address, self.token)
     }
@@ -92,7 +92,7 @@ impl AgentListener {
                 match self.socket.accept().and_then(|(stream, _)| Unauthenticated::new(stream)) {
                     Ok(connection) => pending.push_back(connection),
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    // Of a connection that has ended already, or of a want of descriptors that may pass.
+                    // The connection has ended, or the process is temporarily out of descriptors.
                     Err(error) => {
                         refuse(&error);
                         break;
@@ -142,7 +142,7 @@ impl AgentListener {
 struct Unauthenticated {
     stream: TcpStream,
     since: Instant,
-    /// The bytes that it has sent so far.
+    /// The bytes received so far.
     received: Vec<u8>,
 }
 
@@ -152,7 +152,7 @@ impl Unauthenticated {
         Ok(Unauthenticated { stream, since: Instant::now(), received: Vec::new() })
     }
 
-    /// Its hello, once all of it has arrived. [`io::ErrorKind::WouldBlock`] while there is more to come.
+    /// The complete hello; [`io::ErrorKind::WouldBlock`] until then.
     fn read_hello(&mut self, token: &str) -> io::Result<Hello> {
         let hello = protocol::read_hello(&mut Replay { connection: self, at: 0 }, token);
         hello.map_err(|error| match error.kind() {

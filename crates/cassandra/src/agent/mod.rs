@@ -1,4 +1,4 @@
-//! Our end of the connection that an agent opens: where it knocks, how it shows that it was sent by us, and what both say.
+//! The recorder's side of an agent's connection: listening, checking the token, and the protocol.
 //!
 //! The agent connects out to a socket of ours on loopback and shows a token; nothing in the server listens.
 

@@ -23,13 +23,13 @@ const NAME_KEPT_BYTES: usize = 256;
 #[derive(Debug, Clone, Deserialize)]
 pub struct Hello {
     pub pid: u32,
-    /// Fingerprint of the schema that its rows follow.
+    /// Fingerprint of the schema of its rows.
     pub schema: String,
     pub agent: String,
     pub java: String,
     #[serde(default)]
     pub vm: String,
-    /// How it captures each of its sources.
+    /// The provider of each source.
     #[serde(default)]
     pub providers: std::collections::BTreeMap<String, String>,
     /// Release of Cassandra, when the JVM is one.
@@ -127,7 +127,7 @@ fn thread_names(mut payload: &[u8]) -> Option<Vec<(i64, String)>> {
     Some(names)
 }
 
-/// As text, at most so many bytes of it.
+/// The start of a text, of at most `most` bytes.
 fn beginning(text: &[u8], most: usize) -> String {
     if text.len() <= most {
         return String::from_utf8_lossy(text).into_owned();

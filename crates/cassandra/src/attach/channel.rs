@@ -1,4 +1,4 @@
-//! The socket of one JVM: getting it opened, and commands over it.
+//! The attach socket of one JVM: opening it, and commands over it.
 
 use std::ffi::CString;
 use std::io::{self, Read, Write};
@@ -45,7 +45,7 @@ impl Folders {
     }
 }
 
-/// /tmp as a process sees it. A link there leads where it leads in the process's own root, and never out of it.
+/// A process's /tmp. Links in it are resolved within the process's root, and never out of it.
 fn tmp_of(pid: i32) -> io::Result<OwnedFd> {
     let root = open_folder(&format!("/proc/{pid}/root"))?;
     let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -297,7 +297,7 @@ impl<'a> Channel<'a> {
         Err(self.system("leave a file for")(source))
     }
 
-    /// One command over one connection.
+    /// Sends one command over one connection.
     pub(super) fn execute(&self, command: &str, arguments: &[&str]) -> Result<Reply, Error> {
         let request = request(command, arguments)?;
         let pid = self.target.pid;
@@ -375,7 +375,7 @@ struct Trigger<'a> {
 
 impl Drop for Trigger<'_> {
     fn drop(&mut self) {
-        // It does not matter if another process has removed it already.
+        // Ignore the error: another process may have removed it.
         let _ = unlink_at(self.folder, &self.name);
     }
 }
@@ -454,7 +454,7 @@ mod tests {
         let deaf = execute(Duration::from_millis(50), |listener| {
             // SAFETY: plain system call.
             assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 0) }, 0);
-            // The one connection that fits is not accepted, and neither is the next.
+            // The backlog of one connection is full, so the next one waits.
             std::thread::sleep(Duration::from_millis(100));
         });
         assert!(matches!(deaf.unwrap_err(), Error::Slow { .. }));

@@ -1,4 +1,4 @@
-//! A file of ours in the target's /tmp, for as long as it takes to load it.
+//! A temporary file in the target's /tmp, while it is loaded.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs::File;

@@ -13,19 +13,18 @@ use crate::foreign;
 /// Standard input ends when the process at its other end does, by whatever signal.
 const REMOVE_AFTERWARDS: &str = "trap '' HUP INT TERM; read -r _; exec rm -f -- \"$@\"";
 
-/// Names in a folder that are removed when this is dropped, and by a process beside this one when this one is killed before
-/// that. That process has the folder as its working directory, so that it never touches another folder, even if this one is
-/// moved.
+/// Files in a folder that are removed on drop, or by a helper process if this process is killed. The helper has the
+/// folder as its working directory, so that it never touches another folder, even if this one is moved.
 #[derive(Debug)]
 pub(super) struct Leftovers {
     folder: OwnedFd,
     names: Vec<String>,
-    /// None where there is no shell to run it.
+    /// None if there is no shell for the helper.
     beside: Option<Child>,
 }
 
 impl Leftovers {
-    /// To be made before the files are. A turn that is held stays taken until they are removed.
+    /// Call before the files are created. The lock stays held until they are removed.
     pub(super) fn watch(folder: OwnedFd, names: Vec<String>, lock: Option<&AttachLock>) -> Leftovers {
         let beside = Command::new("/bin/sh")
             .args(["-c", REMOVE_AFTERWARDS, "helenus-leftovers"])
@@ -43,7 +42,7 @@ impl Leftovers {
         Leftovers { folder, names, beside: beside.ok() }
     }
 
-    /// Opens one of them for reading: a regular file of that user's, under that very name.
+    /// Opens one of the files: a regular file of that user, under that name.
     pub(super) fn open(&self, name: &str, owner: u32) -> io::Result<File> {
         use std::os::unix::fs::MetadataExt;
         let found = File::from(open_at(self.folder.as_raw_fd(), name, libc::O_PATH | libc::O_NOFOLLOW, 0)?);
@@ -111,7 +110,7 @@ mod tests {
         assert!(leftovers.open("zero", own).is_err());
     }
 
-    /// Not a test: the next test runs this as a process of its own, and kills it.
+    /// Not a test: the next test runs this as a child process, and kills it.
     #[test]
     #[ignore = "a part of another test"]
     fn watches_until_it_is_killed() {

@@ -133,7 +133,7 @@ pub fn load_agent(target: &Target, jar: &[u8], options: &str) -> Result<(), Erro
 /// already, and does not load it twice.
 ///
 /// # Errors
-/// [`Error::AgentFailed`] with what the JVM said; and as [`execute`].
+/// [`Error::AgentFailed`] with the JVM's answer; other errors as for [`execute`].
 pub fn load_native(target: &Target, library: &[u8], options: &str) -> Result<(), Error> {
     check(target)?;
     on_behalf_of(target, |channel| {

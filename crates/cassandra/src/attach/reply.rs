@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(read.len(), 6);
     }
 
-    /// As `Properties.saveConvert` does.
+    /// Escapes a text as `Properties.saveConvert` does.
     fn store(text: &str) -> String {
         let escape = |c: char| match c {
             '\t' => "\\t".into(),

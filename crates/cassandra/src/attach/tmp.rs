@@ -29,7 +29,7 @@ impl WrittenFiles {
     /// Opens one for reading.
     ///
     /// # Errors
-    /// When it is not there, or is not a regular file of the target's user: then another user has put it there.
+    /// Fails if it does not exist, or is no regular file of the target's user: then another user has put it there.
     pub fn open(&self, name: &str) -> io::Result<File> {
         self.leftovers.open(name, self.owner)
     }

@@ -37,7 +37,7 @@ impl Compression {
                 compressed.truncate(4 + size);
                 compressed
             }
-            // It fails with bodies of 4 GiB only, which no frame holds.
+            // Fails only with bodies of 4 GiB, which no frame holds.
             Compression::Snappy => snap::raw::Encoder::new().compress_vec(body).unwrap_or_default(),
         }
     }

@@ -8,7 +8,7 @@ const REQUEST: u8 = 0x04;
 const RESPONSE: u8 = 0x84;
 /// Bytes of a frame's header, of versions 3 to 5.
 pub const HEADER: usize = 9;
-/// No answer this client asks for comes near it; a larger one is another protocol's bytes.
+/// No response is that large; a larger length means another protocol.
 const LARGEST: usize = 64 << 20;
 
 pub mod opcode {
@@ -30,7 +30,7 @@ pub mod opcode {
     pub const AUTH_SUCCESS: u8 = 0x10;
 }
 
-/// The bytes do not say what the protocol has them say.
+/// The bytes violate the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);
 
@@ -149,7 +149,7 @@ impl<'a> BodyReader<'a> {
         self.take(length)
     }
 
-    /// `[string]`, where it stands.
+    /// A `[string]`, borrowed from the frame.
     pub fn text(&mut self) -> Result<&'a str, Malformed> {
         std::str::from_utf8(self.short_bytes()?).map_err(|_| Malformed("a string is not UTF-8"))
     }

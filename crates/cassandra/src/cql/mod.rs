@@ -81,10 +81,10 @@ pub struct Identity {
     pub peers: Vec<Peer>,
 }
 
-/// Another node of the ring, as far as the asked one knows it.
+/// Another node of the ring, as the queried node knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Peer {
-    /// Its CQL address.
+    /// CQL address of the node.
     pub address: Option<SocketAddr>,
     pub host_id: String,
     pub version: String,
@@ -152,7 +152,7 @@ impl Connection {
         Self::open_over(address, timeout, credentials, &|stream| Ok(Box::new(stream)))
     }
 
-    /// As [`Connection::open`], over what is made of the socket.
+    /// Like [`Connection::open`], over a wrapped socket.
     ///
     /// # Errors
     /// As [`Connection::open`].

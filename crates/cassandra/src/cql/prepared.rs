@@ -6,7 +6,7 @@ use super::{Connection, Error, Rows, Type, skip_table_name, value};
 /// Rows of one page; the rest of an answer is left with the server, as drivers do unless they are asked for more.
 const PAGE_ROWS: i32 = 5000;
 
-/// A statement as one node has prepared it.
+/// A statement prepared on one node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
     id: Vec<u8>,
@@ -14,7 +14,7 @@ pub struct Prepared {
     pub markers: Vec<(String, Type)>,
     /// Places of the markers that make up the partition key, in its order; empty where the statement has it not as values.
     pub key_places: Vec<u16>,
-    /// Keyspace of the table that it is about; None where it has no marker.
+    /// Keyspace of its table; None without bind markers.
     pub keyspace: Option<String>,
 }
 
@@ -27,7 +27,7 @@ pub struct RawRows {
 }
 
 impl RawRows {
-    /// Each value as what it is.
+    /// Decodes each value by its type.
     pub(super) fn decode(self) -> Result<Rows, Malformed> {
         let row = |row: Vec<Option<Vec<u8>>>| {
             let both = row.iter().zip(&self.columns);
@@ -38,7 +38,7 @@ impl RawRows {
 }
 
 impl Connection {
-    /// As [`Connection::query`], with the values as they came.
+    /// Like [`Connection::query`], with undecoded values.
     ///
     /// # Errors
     /// As [`Connection::query`].

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 /// The most that the payload of a segment may have: 17 bits.
 pub const LARGEST_PAYLOAD: usize = (1 << 17) - 1;
-/// Of its header and of its payload.
+/// Bytes of the checksums of header and payload.
 const HEADER_CHECKSUM: usize = 3;
 const CHECKSUM: usize = 4;
 
@@ -26,7 +26,7 @@ pub enum Packing {
 pub struct Segment<'a> {
     pub payload: Cow<'a, [u8]>,
     pub size: usize,
-    /// Whether it holds whole frames, and not a part of one that takes several segments.
+    /// Whether it holds whole frames instead of a part of one frame.
     pub is_self_contained: bool,
 }
 

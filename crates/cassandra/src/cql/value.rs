@@ -19,7 +19,7 @@ pub enum Type {
     UserDefined(Vec<(String, Type)>),
 }
 
-/// One value. Types that have no case here keep their bytes.
+/// One value. Types without a variant keep their bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Null,
@@ -47,7 +47,7 @@ impl Value {
     }
 }
 
-/// As cqlsh would show it; bytes in hexadecimal.
+/// Formats as cqlsh does; bytes in hexadecimal.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -23,7 +23,7 @@ public final class Agent {
         System.setProperty(property, Integer.toString(Integer.getInteger(property, 0) + 1));
     }
 
-    /** Opens the jar late, as one may who loads classes from it. */
+    /** Opens the jar late, like an agent that loads classes from it. */
     private static void open(String jar) throws IOException, InterruptedException {
         Thread.sleep(2);
         new JarFile(jar).close();

@@ -40,7 +40,7 @@ impl Node {
         })
     }
 
-    /// Attaches sources to it, all of them or none.
+    /// Attaches sources to the node, all or none.
     pub fn watch(&self, recorder: &Recorder, options: &Options) -> Result<Observation, Failure> {
         let (events, received) = std::sync::mpsc::channel();
         let observation = Observation::start(recorder, &self.watched, options, &events)?;
@@ -115,7 +115,7 @@ pub fn busy() -> Result<Duration, Failure> {
     Ok(Duration::from_secs_f64((user + nice + system + interrupt + soft_interrupt) as f64 / per_s))
 }
 
-/// A figure of what was measured.
+/// A figure of a measurement.
 pub type Figure<T> = fn(&T) -> f64;
 
 const REDRAWN: usize = 10_000;

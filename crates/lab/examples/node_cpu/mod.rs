@@ -1,11 +1,11 @@
 //! The CPU time of a node's threads.
 
-/// So begin the names of the threads that requests go through, as far as the kernel keeps them.
+/// Names of threads that serve requests, as far as the kernel keeps them.
 const REQUESTS: [&str; 5] = ["Native-Transpor", "epollEventLoop", "ReadStage", "MutationStage", "helenus-agent"];
 
 /// CPU time since their start, of the threads that live, in s.
 pub struct CpuTime {
-    /// Of the threads that process requests, and of the agent's threads.
+    /// CPU time of threads that serve requests.
     pub requests_s: f64,
     pub compilers_s: f64,
 }
@@ -14,7 +14,7 @@ impl CpuTime {
     pub fn of(pid: i32) -> CpuTime {
         let mut time = CpuTime { requests_s: 0.0, compilers_s: 0.0 };
         for thread in std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten() {
-            // A thread that has ended meanwhile says nothing.
+            // Skip a thread that has ended.
             let read = |file| std::fs::read_to_string(thread.path().join(file)).unwrap_or_default();
             let ran_ns: f64 = read("schedstat").split(' ').next().and_then(|ran| ran.parse().ok()).unwrap_or_default();
             let name = read("comm");

@@ -53,7 +53,7 @@ pub fn wanted(names: &[String]) -> Result<Vec<&str>, Failure> {
     Ok(if names.is_empty() { all.to_vec() } else { names.iter().map(String::as_str).collect() })
 }
 
-/// One workload of the study on its node, which ends with it.
+/// One workload of the study on its own node.
 pub struct Study {
     experiment: Experiment,
     workload: Workload,
@@ -70,7 +70,7 @@ pub type Valve = Option<Value>;
 /// The result of some load under a valve.
 pub struct Block {
     pub phases: Vec<PhaseSummary>,
-    /// One after another. With no valve there are none.
+    /// One after another; empty without a valve.
     pub limits: Vec<Held>,
     speeds: Vec<Reading>,
 }
@@ -83,7 +83,7 @@ impl Block {
     }
 }
 
-/// A limit, and why it is that one.
+/// A limit with its reason.
 pub struct Held {
     /// On the clock of the phases.
     pub since_ns: i64,
@@ -242,7 +242,7 @@ impl Study {
         Plan::new(self.workload.clone(), phases, vec![self.node.to_string()])
     }
 
-    /// Puts it on, until it is over or cancelled.
+    /// Runs the load until it ends or is cancelled.
     pub fn drive(
         &mut self,
         plan: &Plan,
@@ -304,7 +304,7 @@ pub fn summary(block: &Block) -> String {
     format!("{}{}{more}", each.collect::<Vec<_>>().join("; "), limits.collect::<String>())
 }
 
-/// A ratio of means, and the interval in which it lies.
+/// A ratio of means with its interval.
 pub struct Ratio {
     pub mean: f64,
     pub low: f64,
@@ -312,14 +312,14 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// Of pairs, by the logarithm of the ratio in each: holds 95 % of the means by Student's t.
+    /// From the log ratios of pairs, with a 95 % interval by Student's t.
     pub fn of(logs: &[f64]) -> Ratio {
-        /// Of 95 %, by degrees of freedom from 1.
+        /// Student's t for 95 %, by degrees of freedom from 1.
         const STUDENT: [f64; 9] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
         let count = logs.len() as f64;
         let mean = logs.iter().sum::<f64>() / count;
         let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
-        // One pair tells nothing of how two would differ.
+        // One pair has no interval.
         let quantile = logs.len().checked_sub(2).map(|position| STUDENT.get(position).copied().unwrap_or(2.0));
         let margin = quantile.map_or(f64::INFINITY, |quantile| quantile * (variance / count).sqrt());
         Ratio { mean: mean.exp(), low: (mean - margin).exp(), high: (mean + margin).exp() }

@@ -47,7 +47,7 @@ impl Cleaner {
         self.clean_but(entry, true)
     }
 
-    /// As [`Cleaner::clean`]; the logs of its nodes may be wanted.
+    /// Like [`Cleaner::clean`], but can keep the trial nodes' logs.
     pub(super) fn clean_but(&self, entry: &Entry, logs: bool) -> Result<(), Error> {
         let stopped = self.stop(entry, logs);
         let cleared = self.clear_snapshot(entry);
@@ -71,7 +71,7 @@ impl Cleaner {
     fn clear_snapshot(&self, entry: &Entry) -> Result<(), Error> {
         let tag = entry.tag();
         let there = || sstables::folders(&entry.data, &entry.keyspace, &entry.table, &tag);
-        // One that was just being taken may appear yet: the node says when it is done.
+        // A snapshot that was being taken may still appear: the node waits for it.
         if entry.step < Step::Snapshot || (entry.step > Step::Snapshot && there().is_empty()) {
             return Ok(());
         }

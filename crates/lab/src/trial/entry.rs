@@ -1,4 +1,4 @@
-//! The journal entry of a try: the things that it has made.
+//! The journal entry of a try: the things that it has created.
 
 use helenus_cassandra::journal::Journaled;
 use helenus_cassandra::process::{self, Process};
@@ -15,19 +15,19 @@ pub enum Step {
     Begin,
     /// Cassandra makes hard links of the table's SSTables.
     Snapshot,
-    /// Ours are made of them.
+    /// Hard links are made of its snapshot.
     Link,
     /// Cassandra's are removed.
     Clear,
     /// The trial nodes are started, with the table.
     Start,
-    /// They take the SSTables.
+    /// The trial nodes import the SSTables.
     Load,
     /// All but a sample of each SSTable is removed.
     Trim,
     /// They compact.
     Settle,
-    /// They are read.
+    /// The trial nodes are read.
     Read,
 }
 
@@ -38,17 +38,17 @@ pub struct Entry {
     /// The helenus that does it: pid and start.
     pub runner: (i32, u64),
     pub step: Step,
-    /// The node that is asked about, as it was named.
+    /// The user's node, as named in the command.
     pub node: String,
-    /// Its CQL address.
+    /// CQL address of the node.
     pub address: Option<SocketAddr>,
     /// Its process: pid and start.
     pub process: (i32, u64),
     pub keyspace: String,
     pub table: String,
-    /// Where its data is, as this machine sees it.
+    /// Its data folders as seen from here.
     pub data: Vec<PathBuf>,
-    /// Of the trial nodes.
+    /// Folder of the trial nodes.
     pub folder: PathBuf,
     /// Names of the trial clusters, whether they were started or not.
     pub clusters: Vec<String>,
@@ -92,7 +92,7 @@ impl Journaled for Entry {
     const FOLDER: &'static str = "tries";
     const WAY_OUT: &'static str = "it says what a try has made: remove that by hand, then this file";
 
-    /// The time comes first in it, so that the oldest does.
+    /// The time comes first, so that ids sort by age.
     fn id(&self) -> String {
         self.id.clone()
     }

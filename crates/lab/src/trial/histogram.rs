@@ -23,7 +23,7 @@ impl Histogram {
         (count > 0).then(|| sum / count as f64)
     }
 
-    /// As EstimatedHistogram.newOffsets of Cassandra gives them.
+    /// The bounds of Cassandra's EstimatedHistogram.newOffsets.
     fn bounds(self) -> impl Iterator<Item = u64> {
         let grow = |last: &u64| Some((*last as f64 * 1.2).round() as u64).map(|next| next.max(last + 1));
         let zero = (self == Histogram::WithZero).then_some(0);

@@ -69,7 +69,7 @@ pub enum Progress {
 #[derive(Debug)]
 pub struct Trial<'a> {
     pub cleaner: &'a Cleaner,
-    /// The node, as it was named, and where it answers CQL.
+    /// The node as named in the command, and its CQL address.
     pub node: &'a str,
     pub address: Option<SocketAddr>,
     pub target: &'a Target,
@@ -91,7 +91,7 @@ pub struct Variant {
 /// The result of a try.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outcome {
-    /// Of the node's SSTables.
+    /// Size of the node's SSTables of the table.
     pub table_bytes: u64,
     pub sstables: usize,
     /// Bytes that were copied because the file system could not link them.
@@ -107,14 +107,14 @@ pub struct Outcome {
 }
 
 impl Trial<'_> {
-    /// Tries it, and takes away all that was made, however it ends.
+    /// Runs the try, and removes everything that was made, however it ends.
     ///
     /// # Errors
-    /// [`Error`]. Where something is left the journal has it, and the second value says what.
+    /// [`Error`]. If something is left, the journal has it, and the second value names it.
     pub fn run(&self, tell: &mut dyn FnMut(Progress), cancel: &Cancel) -> (Result<Outcome, Error>, Option<Error>) {
         let mut entry = Entry {
             node: self.node.to_string(),
-            // Where the node is looked for should its process have ended: not an address of another network.
+            // The node's address in case its process ends; not an address of another network namespace.
             address: self.address.or(self.target.cql).filter(|_| is_apart(self.target.pid).is_ok_and(|apart| !apart)),
             process: (self.target.pid, self.target.start_ticks),
             keyspace: self.table.keyspace.clone(),

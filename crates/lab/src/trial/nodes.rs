@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Not the default ports, so that no client connects to a trial node by mistake.
 const NATIVE_PORT: u16 = 19042;
 const STORAGE_PORT: u16 = 17000;
-/// A read of a partition full of tombstones takes its time.
+/// Reading a partition full of tombstones takes long.
 pub(super) const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 
 /// A trial node. It ends with this process at the latest.
@@ -27,7 +27,7 @@ pub(super) struct TrialNode {
 }
 
 impl TrialNode {
-    /// Where its SSTables are.
+    /// Folder of its SSTables.
     pub fn data(&self) -> PathBuf {
         self.node.folder.join("data/data")
     }
@@ -67,7 +67,7 @@ pub(super) struct Plan<'a> {
     pub version: Version,
     pub options: &'a Options,
     pub original: &'a Original,
-    /// Its own tokens, where the ring's are of importance.
+    /// Its tokens, if the ring's matter.
     pub tokens: Vec<i64>,
     pub schema: &'a Schema,
     pub table: &'a TableName,
@@ -116,7 +116,7 @@ impl Plan<'_> {
         Ok(trial_node)
     }
 
-    /// Settings for cassandra.yaml: those of the node, then those that a trial node needs, then the user's.
+    /// Settings for cassandra.yaml: those of the node, then those of a trial node, then the user's.
     fn settings(&self) -> Vec<String> {
         let mut settings: Vec<String> = self
             .original
@@ -146,7 +146,7 @@ impl Plan<'_> {
     }
 }
 
-/// Whether a setting of a node is one to give to another: from 4.1 on nodes tell it by its name of 4.0, too.
+/// Whether a setting can be given to another node: from 4.1 on nodes also report names of 4.0.
 fn is_of(name: &str, line: Line) -> bool {
     line == Line::V4_0 || !["_in_mb", "_mb_per_sec"].iter().any(|unit| name.ends_with(unit))
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A name as CQL wants it.
+/// A name with quotes if CQL needs them.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
@@ -22,7 +22,7 @@ impl TableName {
         format!("{}.{}", quoted(&self.keyspace), quoted(&self.table))
     }
 
-    /// A statement of this table, which may have named it alone, with its whole name.
+    /// A statement with the table's full name, which it may have named without keyspace.
     pub(super) fn qualify(&self, statement: &str) -> String {
         let lower = statement.to_ascii_lowercase();
         let Some(from) = lower.find(" from ").map(|at| at + " from ".len()) else { return statement.to_string() };
@@ -38,11 +38,11 @@ impl fmt::Display for TableName {
     }
 }
 
-/// What is tried.
+/// The candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Candidate {
     pub name: String,
-    /// Options of the table with their values, as CQL has them.
+    /// Table options and their values, in CQL notation.
     pub options: Vec<(String, String)>,
 }
 
@@ -64,7 +64,7 @@ pub struct Replayed {
 /// How it is tried.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Of each trial node.
+    /// Heap of each trial node.
     pub heap: String,
     /// "key=value" for cassandra.yaml of all trial nodes.
     pub settings: Vec<String>,

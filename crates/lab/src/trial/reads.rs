@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 pub const ROWS: i32 = 500;
 /// Partitions that are read.
 const KEYS: usize = 2000;
-/// Of them at each place where they are looked for.
+/// Keys that are sampled at each position.
 const KEYS_AT_ONCE: usize = 20;
 /// Approximate length of a block of reads of one trial node.
 const BLOCK: Duration = Duration::from_secs(2);
@@ -224,7 +224,7 @@ fn figures(mut taken: Vec<Duration>, before: &ReadCounts, after: &ReadCounts) ->
     figures
 }
 
-/// Partitions that are there, by their keys.
+/// Keys of existing partitions.
 struct Keys {
     /// Names of the partition key's columns.
     columns: Vec<String>,
@@ -368,7 +368,7 @@ fn values(prepared: &Prepared, row: &RawRows) -> Result<Vec<Option<Vec<u8>>>, St
         let found = match name.as_str() {
             "[limit]" | "[per_partition_limit]" => Some(ROWS.to_be_bytes().to_vec()),
             _ => match name.strip_prefix("in(").and_then(|name| name.strip_suffix(')')) {
-                // A list of one.
+                // A list of one value.
                 Some(name) if matches!(of, Type::List(_)) => of_column(name).map(|value| {
                     let length = u32::try_from(value.len()).unwrap_or(u32::MAX);
                     [&1_u32.to_be_bytes()[..], &length.to_be_bytes()[..], &value[..]].concat()

@@ -34,7 +34,7 @@ impl Need {
         self.copied_bytes + self.taken_bytes() * anew + OF_A_NODE * nodes
     }
 
-    /// Of the SSTables that the trial nodes take over.
+    /// Size of the SSTables that the trial nodes import.
     fn taken_bytes(&self) -> u64 {
         self.sample.map_or(self.table_bytes, |share| (self.table_bytes as f64 * share) as u64)
     }
@@ -61,7 +61,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Of the file system that a folder is on.
+    /// Free space of a folder's file system.
     pub fn of(folder: &Path) -> Result<Room, Error> {
         let facts =
             rustix::fs::statvfs(folder).map_err(|error| file("look at the file system of", folder)(error.into()))?;
@@ -117,14 +117,14 @@ pub(super) fn check_memory(nodes: usize, heap: &str) -> Result<(), Error> {
     if need <= free { Ok(()) } else { Err(Error::Memory { nodes, heap: heap.to_string(), need, free }) }
 }
 
-/// None where the kernel doesn't say.
+/// None if the kernel doesn't tell.
 fn free_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? << 10)
 }
 
-/// Of a heap as Java takes it, such as 512m. None where it is none, which the node's start says.
+/// A heap size in Java's notation, such as 512m. None if it is invalid, which the node's start reports.
 fn size(heap: &str) -> Option<u64> {
     let digits = heap.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let shift = match heap[digits.len()..].to_ascii_lowercase().as_str() {

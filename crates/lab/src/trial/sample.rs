@@ -1,4 +1,4 @@
-//! A sample of a table: some token ranges of all its SSTables, so that what overlaps still does.
+//! A sample of a table: some token ranges of all its SSTables, so that overlaps are kept.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

@@ -1,10 +1,10 @@
-//! The definition of a table, as its snapshot has it: statements that make the same table elsewhere.
+//! The definition of a table from its snapshot: statements that create the same table elsewhere.
 
 use super::options::{TableName, quoted};
 use super::{Error, types};
 use helenus_control::UserType;
 
-/// Where the compressors are that a Cassandra has.
+/// The package of Cassandra's compressors.
 const OURS: &str = "org.apache.cassandra.";
 
 /// The statements that create a table, in the order of execution.
@@ -47,7 +47,7 @@ impl Schema {
         Ok(schema)
     }
 
-    /// The statements, those of the keyspace before them.
+    /// The statements, the keyspace's first.
     pub fn statements<'s>(&'s self, keyspace: &str) -> impl Iterator<Item = String> + use<'s> {
         // One node has all replicas; a read at the keyspace's own replication factor would wait for more nodes.
         let keyspace = format!(

@@ -25,7 +25,7 @@ struct Waited<'s> {
     now: Figures,
     steady: u32,
     idle: u32,
-    /// When it had nothing left to compact first.
+    /// When it first had nothing left to compact.
     at_rest: Option<Duration>,
     log_read: u64,
 }

@@ -27,7 +27,7 @@ const WRITTEN_ONCE: [&str; 8] = [
 /// The files of a table's snapshot on all disks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Snapshot {
-    /// The definition of the table as it was then.
+    /// The table's definition at that time.
     pub schema: Option<PathBuf>,
     pub files: Vec<PathBuf>,
     pub bytes: u64,
@@ -103,7 +103,7 @@ pub(super) fn link(files: &[PathBuf], to: &Path, mut done: impl FnMut(usize), ca
             if error.kind() == ErrorKind::NotFound {
                 return Err(file("link", from)(error));
             }
-            // Another file system, or one whose files only their owner may link.
+            // Links fail across file systems, and where only the owner may link.
             copied += copy(from, &new)?;
         }
         done(number + 1);
@@ -126,7 +126,7 @@ fn copy(from: &Path, to: &Path) -> Result<u64, Error> {
     Ok(bytes)
 }
 
-/// The files of a table that a stopped compaction leaves as they are, as [`Snapshot::read`] of its folder.
+/// The files that a stopped compaction leaves unchanged, like [`Snapshot::read`] of a table's folder.
 pub(super) fn of_table(data: &Path, keyspace: &str, table: &str) -> Result<Snapshot, Error> {
     let is_of = |name: &str| name.rsplit_once('-').is_some_and(|(of, id)| of == table && id.len() == 32);
     let folder = data.join(keyspace);

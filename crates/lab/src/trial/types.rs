@@ -8,8 +8,7 @@ use super::options::quoted;
 use helenus_cassandra::CqlType;
 use helenus_control::{Original, UserType};
 
-/// The types that the columns have in them, each after those that its own fields have in them; None where the node did not
-/// tell its types.
+/// User-defined types of the columns, each after the types that it contains; None if the node's types are unknown.
 ///
 /// # Errors
 /// [`Error::Schema`] when a type can't be read.

@@ -69,7 +69,7 @@ impl Alarm {
     pub fn poll_ring(&self, context: &mut Context<'_>) -> Poll<()> {
         match self.timer.poll_read_ready(context) {
             Poll::Ready(Ok(mut ready)) => {
-                // Not read: setting it again resets it, and the next ring is an edge of its own.
+                // Do not read it: setting the timer again resets it, and its next expiry is a new edge.
                 ready.clear_ready();
                 Poll::Ready(())
             }

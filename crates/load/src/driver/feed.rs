@@ -1,4 +1,4 @@
-//! Where the next request comes from.
+//! Chooses the next request of a driver thread.
 
 use super::job::{Job, Next};
 use super::surge::Surge;
@@ -70,7 +70,8 @@ impl Feed {
         Feed::Closed(Closed { phase, next: share.0, step: share.1, end_ns, count, first_number, populates })
     }
 
-    /// The next request that is due. `free` says that it could have been taken earlier: that no other waits for room.
+    /// The next due request. `free` tells that no other request waits for room, so that this one could have been taken
+    /// earlier.
     pub fn next(&mut self, now_ns: i64, free: bool) -> Next {
         match self {
             Feed::Over => Next::Over,

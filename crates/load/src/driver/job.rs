@@ -12,7 +12,7 @@ pub(super) struct Job {
     pub populates: bool,
     /// None in closed loop: it is intended when it starts.
     pub intended_ns: Option<i64>,
-    /// When nothing but the driver held it back any more.
+    /// When only the driver itself still delayed the request.
     pub ready_ns: i64,
     /// Partitions of made rows, once it is about to be sent.
     pub taken: PartitionRange,
@@ -21,7 +21,7 @@ pub(super) struct Job {
 #[derive(Debug)]
 pub(super) enum Next {
     Job(Job),
-    /// The next one is due then.
+    /// The next request is due then.
     At(i64),
     Over,
 }
@@ -33,7 +33,7 @@ impl Job {
         if self.populates { -1 - number } else { number }
     }
 
-    /// A request of a closed loop; `place` is its own among those of the phase.
+    /// A request of a closed loop; `place` is its index among those of the phase.
     pub fn closed(phase: usize, first_number: u64, place: u64, populates: bool, now_ns: i64) -> Job {
         Job {
             phase,
@@ -47,13 +47,13 @@ impl Job {
         }
     }
 
-    /// With the partitions of its own, which it keeps if it is sent again.
+    /// Adds the request's partitions, which it keeps if it is sent again.
     pub fn taking(mut self, seed: u64, operation: &BoundOperation, pool: &Pool) -> Job {
         self.taken = operation.take(pool, seed, self.number);
         self
     }
 
-    /// Position of its operation.
+    /// Index of its operation.
     pub fn operation(&self, workload: &Workload) -> usize {
         match workload.populate {
             Some(populate) if self.populates => populate.operation,

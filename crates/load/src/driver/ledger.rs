@@ -36,13 +36,13 @@ pub(super) struct ConnectionId {
     pub port: u16,
 }
 
-/// How it went over the wire.
+/// Wire details of a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WireFacts {
     pub line: ConnectionId,
     pub stream: i16,
     pub request_bytes: u32,
-    /// None where no answer came.
+    /// None without a response.
     pub response_bytes: Option<u32>,
 }
 
@@ -66,11 +66,11 @@ pub(super) struct Ledger {
     operations: Vec<String>,
     addresses: Vec<String>,
     rows: Vec<Row>,
-    /// By position of the phase; a fresh one is made when it is needed.
+    /// Tallies by index of the phase, made when needed.
     tallies: Vec<Option<Box<Tally>>>,
     lateness: Lateness,
     stall_view: StallView,
-    /// Of measured phases alone, where somebody wants intervals.
+    /// Collects measured phases, if intervals are requested.
     collector: Option<Collector>,
     measured: Vec<bool>,
     /// Whether the phases of the segment are on at a time: position, start, end.

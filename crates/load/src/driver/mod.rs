@@ -1,4 +1,4 @@
-//! Driver threads: each its own runtime, session and connections, so that nothing is shared while they run.
+//! Driver threads. Each has its own runtime, session and connections, so that they share nothing while they run.
 
 mod alarm;
 mod engine;

@@ -13,7 +13,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// The code of a statement that names what there is not (CQL protocol, section 9).
 const INVALID: i32 = 0x2200;
 
-/// What was found.
+/// The result of the probe.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// The table that has no rows, and should have some.

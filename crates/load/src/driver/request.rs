@@ -19,24 +19,24 @@ pub(crate) struct Statement {
 pub(crate) enum Execution {
     /// One EXECUTE; see [`Operation::is_plain`].
     Plain,
-    /// One EXECUTE, whose answer says whether it was applied.
+    /// One EXECUTE, whose response tells whether its condition held.
     Conditional,
     /// An EXECUTE for each page of the answer.
     Pages,
-    /// One BATCH of many draws of the statement.
+    /// One BATCH with many draws of the statement.
     Batch(Box<Batch>),
-    /// One statement per row: a single EXECUTE, or BATCHes of this kind.
+    /// One statement per generated row: a single EXECUTE, or BATCHes of this kind.
     Made(BatchType),
 }
 
 /// The content of an answer that is not an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// Rows in it; none where it has no place for rows.
+    /// Rows in the response; None if it can't have rows.
     pub rows: Option<u64>,
-    /// Rows that an insert of made rows has written.
+    /// Generated rows that an insert has written.
     pub written: Option<u64>,
-    /// Of a conditional statement: its condition did not hold.
+    /// Whether the condition of a conditional statement did not hold.
     pub not_applied: bool,
 }
 
@@ -62,7 +62,7 @@ fn batch_type(kind: BatchKind) -> BatchType {
     }
 }
 
-/// A batch of one statement, with its consistency.
+/// A batch of one statement with the statement's consistency.
 fn batch_of(prepared: &PreparedStatement, statements: usize, kind: BatchType) -> Batch {
     let mut batch = Batch::new(kind);
     (0..statements).for_each(|_| batch.append_statement(prepared.clone()));
@@ -73,7 +73,7 @@ fn batch_of(prepared: &PreparedStatement, statements: usize, kind: BatchType) ->
     batch
 }
 
-/// Sends a request the way of its operation.
+/// Sends a request as its operation requires.
 pub(super) async fn send(session: &Session, statement: &Statement, call: Call<'_>) -> Result<Answer, ExecutionError> {
     match &statement.execution {
         Execution::Plain => {

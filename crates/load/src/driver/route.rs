@@ -12,18 +12,18 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Number of a node among those of this thread.
+/// Number of a node within this thread.
 pub(super) type NodeNumber = u16;
 
 pub(super) const NO_NODE: NodeNumber = NodeNumber::MAX;
 
 thread_local! {
     static CHOSEN: Cell<NodeNumber> = const { Cell::new(NO_NODE) };
-    /// Kept alive, so that a pointer stands for one node only.
+    /// Nodes are kept alive, so that a pointer identifies one node.
     static NODES: RefCell<Vec<Arc<Node>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The driver's default policy (token-aware, then round), which notes what it chose.
+/// The driver's default policy (token-aware, then round robin), which records its choice.
 #[derive(Debug)]
 pub(super) struct NotingPolicy {
     inner: Arc<dyn LoadBalancingPolicy>,

@@ -155,12 +155,12 @@ fn with_way_out(reason: String, access: &Access) -> String {
 struct Driven {
     given: Option<Vec<SocketAddr>>,
     datacenter: Option<String>,
-    /// The datacenters that there are.
+    /// Datacenters seen so far.
     seen: Mutex<BTreeSet<String>>,
 }
 
 impl Driven {
-    /// Whether there is such a datacenter.
+    /// Fails if the requested datacenter does not exist.
     fn check(&self) -> Result<(), Error> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         match &self.datacenter {
@@ -211,7 +211,7 @@ fn exists_already(error: &ExecutionError) -> bool {
     let ExecutionError::LastAttemptError(RequestAttemptError::DbError(kind, reason)) = error else { return false };
     match kind {
         DbError::AlreadyExists { .. } => true,
-        // Indexes and types have no code of their own.
+        // Indexes and types have no error code of their own.
         DbError::Invalid => reason.contains("already exists") || reason.contains("is a duplicate of existing index"),
         _ => false,
     }

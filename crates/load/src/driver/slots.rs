@@ -29,7 +29,7 @@ pub(super) struct Slot {
     pub node: Cell<NodeNumber>,
 }
 
-/// All of them.
+/// The states of all tasks.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     all: RefCell<Vec<Rc<Slot>>>,

@@ -1,9 +1,9 @@
-//! Groups of clients that join one after the other, each a closed loop of its own.
+//! A surge: groups of clients that join one after the other, each a closed loop.
 
 use super::job::{Job, Next};
 
-/// The groups of one driver thread: a group is never shared between threads, so that it has its own requests in flight
-/// and its own count exactly.
+/// The groups of one driver thread. Threads share no group, so that each group has exactly its own requests in flight
+/// and its own count.
 #[derive(Debug)]
 pub(super) struct Surge {
     phase: usize,
@@ -82,7 +82,7 @@ impl Surge {
 
     fn send(&mut self, position: usize, now_ns: i64) -> Job {
         let group = &mut self.groups[position];
-        // Each group has a range of its own, so that which rows it writes does not depend on how fast the others are.
+        // Each group has its own range, so that its rows do not depend on the speed of the others.
         let place = group.number * self.count + group.sent;
         group.sent += 1;
         Job::closed(self.phase, self.first_number, place, self.populates, now_ns)

@@ -1,4 +1,4 @@
-//! Counts and times of requests, and their way to the thread that shows them.
+//! Counts and times of requests, passed from driver threads to the thread that shows them.
 
 use crate::outcome::Outcome;
 use hdrhistogram::Histogram;
@@ -139,7 +139,7 @@ pub(crate) struct ThreadReport {
     pub back: Vec<String>,
 }
 
-/// Between one driver thread and the one that shows.
+/// Shared by one driver thread and the thread that shows figures.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Mailbox {
     report: Arc<Mutex<ThreadReport>>,
@@ -150,7 +150,7 @@ impl Mailbox {
         self.report.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes what is new; what is a state stays.
+    /// Takes the counts since the last call; the current state stays.
     pub fn take(&self) -> ThreadReport {
         let mut report = self.open();
         let (in_flight, cpu_ns) = (report.in_flight, report.cpu_ns);

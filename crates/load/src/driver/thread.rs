@@ -74,7 +74,7 @@ pub(super) enum Report {
 /// A segment that was run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SegmentEnd {
-    /// When the last of its requests had ended.
+    /// When its last request ended.
     pub end_ns: i64,
     /// The number that the next segment begins with.
     pub next_number: u64,
@@ -138,14 +138,14 @@ pub(super) struct Thread {
     pub tell: Sender<Report>,
 }
 
-/// A segment as one thread has it.
+/// A thread's part of a segment.
 pub(super) struct Planned {
     pub feed: Feed,
     /// Position, start and end of its phases.
     pub windows: Vec<(usize, i64, i64)>,
-    /// When its last request is meant to start.
+    /// When its last request should start.
     pub end_ns: i64,
-    /// Of a closed loop: this thread's share; `usize::MAX` for a surge, whose groups have their own.
+    /// For a closed loop: this thread's share; `usize::MAX` for a surge, whose groups have their own.
     pub in_flight: Option<usize>,
 }
 
@@ -227,7 +227,7 @@ impl Thread {
         )
     }
 
-    /// This thread's part of a number.
+    /// This thread's share of a number.
     pub fn share(&self, whole: u32) -> usize {
         let (whole, (place, places)) = (whole as usize, self.run.plan.place(self.number));
         whole / places + usize::from(place < whole % places)
@@ -253,7 +253,7 @@ impl Thread {
                 };
                 let in_flight = match phases[*phase].load {
                     Load::InFlight(in_flight) => self.share(in_flight),
-                    // As many as its groups have between them.
+                    // The groups limit themselves.
                     _ => usize::MAX,
                 };
                 Planned {
@@ -287,7 +287,7 @@ impl Thread {
         SegmentEnd { end_ns: clock.now_ns(), next_number: engine.next_number().max(begin.first_number) }
     }
 
-    /// Waits for what is in flight, and cuts it off when that takes too long.
+    /// Waits for requests in flight, and aborts them after a timeout.
     async fn drain(&self, engine: &Engine, clock: Clock, drain_ns: i64) {
         let (began_ns, stopped_ns) = (clock.now_ns(), Cell::new(None));
         let until_ns = || match (self.run.cancel.is_asked_again(), self.run.cancel.is_asked()) {

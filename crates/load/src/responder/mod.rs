@@ -31,7 +31,7 @@ pub enum Behaviour {
     Overloaded,
     /// Says that it has never seen the statement, until it is prepared again.
     Forgetful,
-    /// Takes them and never answers.
+    /// Accept requests and never answer.
     Silent,
     /// Answers with bytes that are no frame.
     Garbage,
@@ -53,7 +53,7 @@ impl Behaviour {
     ];
 }
 
-/// A responder on a thread of its own. It ends when this is dropped.
+/// A responder on a thread of its own; ends when dropped.
 #[derive(Debug)]
 pub struct Responder {
     address: SocketAddr,
@@ -110,7 +110,7 @@ impl Responder {
         self.control.behaviour.store(behaviour as u8, Ordering::Relaxed);
     }
 
-    /// Requests taken so far.
+    /// Requests received so far.
     pub fn executed(&self) -> u64 {
         self.control.executed.load(Ordering::Relaxed)
     }

@@ -56,7 +56,7 @@ impl Replies {
             answered.bytes += HEADER_BYTES + body.len();
             let stream = [*high, *low];
             if *version != 4 {
-                // As a node does that does not know the version that is asked for.
+                // The error of a node that does not support the requested version.
                 error(out, stream, 0x000a, "Invalid or unsupported protocol version; highest supported is 4");
                 continue;
             }
@@ -99,7 +99,7 @@ impl Replies {
             return frame(out, stream, opcode::RESULT, &node::answer(self.address, asked));
         }
         match self.prepared.get(id) {
-            // One row of one null.
+            // One row with one null.
             Some(true) => {
                 let rows = [2, 4, 1, 1, -1i32];
                 frame(out, stream, opcode::RESULT, &rows.map(i32::to_be_bytes).concat());
@@ -210,7 +210,7 @@ fn text(body: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_default()
 }
 
-/// The name of each bind marker: its own, else that of the column that it is for.
+/// The name of each bind marker: its own, or that of its column.
 fn markers(lower: &str) -> Vec<String> {
     let columns = lower.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(columns, _)| columns);
     let inserts = lower.starts_with("insert");

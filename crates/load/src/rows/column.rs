@@ -1,4 +1,4 @@
-//! A column of a table, and where its values come from.
+//! A column of a table and the source of its values.
 
 use super::distribution::Distribution;
 use super::java::ByteRandom;
@@ -22,7 +22,7 @@ pub(crate) struct Column {
     pub(super) salt: i64,
     pub(super) identity: Distribution,
     pub(super) size: Distribution,
-    /// How many values it has within those of the columns before it.
+    /// The number of its values for each combination of earlier columns.
     pub(super) cluster: Distribution,
     given: Given,
 }
@@ -53,7 +53,7 @@ impl Column {
             role,
             value_type,
             salt_text: salt_text.to_string(),
-            // The token of a text is the first half of its hash, which is what cassandra-stress takes.
+            // cassandra-stress uses the first half of the hash, which is the token.
             salt: Murmur3Partitioner.hash_one(salt_text.as_bytes()).value(),
             identity: given.population.unwrap_or(identity),
             size: given.size.unwrap_or(DEFAULT_SIZE),
@@ -66,12 +66,12 @@ impl Column {
         self.given
     }
 
-    /// The numbers that its values are made of, below a seed.
+    /// The numbers from which its values are made, for a seed.
     pub(super) fn identity(&self, seed: i64) -> Stream {
         Stream::new(self.identity, seed ^ self.salt)
     }
 
-    /// Its one value below a seed.
+    /// Its only value for a seed.
     pub(super) fn only(&self, seed: i64) -> Value {
         self.value(&mut self.identity(seed))
     }

@@ -26,12 +26,12 @@ pub(crate) enum Shape {
     Extreme {
         shape: f64,
     },
-    /// Weibull in so many steps, each of them even.
+    /// A Weibull distribution in steps, uniform within each step.
     Stepped {
         shape: f64,
         steps: u32,
     },
-    /// One after the other, from a place that the seed says.
+    /// Consecutive numbers from a start that the seed determines.
     Sequence,
 }
 
@@ -118,7 +118,7 @@ impl Distribution {
         Ok(Distribution { shape, min, max, inverted })
     }
 
-    /// The one value, where there is only one.
+    /// The value if there is only one.
     pub fn only(&self) -> Option<i64> {
         (self.min == self.max).then_some(self.min)
     }
@@ -162,12 +162,12 @@ pub(crate) fn whole(text: &str) -> Result<i64, String> {
 pub(crate) fn range(text: &str) -> Result<(i64, i64), String> {
     let wrong = || format!("`{text}` is not a range such as 1..1M");
     let (from, to) = text.split_once("..").ok_or_else(wrong)?;
-    // cassandra-stress takes more dots too.
+    // cassandra-stress accepts more dots, too.
     let (from, to) = (whole(from)?, whole(to.trim_start_matches('.'))?);
     if from <= to { Ok((from, to)) } else { Err(format!("`{text}` ends before it begins")) }
 }
 
-/// As [`Distribution::parse`] reads it.
+/// The inverse of [`Distribution::parse`].
 impl fmt::Display for Distribution {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Distribution { shape, min, max, inverted } = self;

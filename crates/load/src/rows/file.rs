@@ -35,7 +35,7 @@ fn column(mut section: Section<'_>) -> Result<Column, Error> {
     Ok(Column::new(&name, role, value_type, &salt, given))
 }
 
-/// Reads what an operation says of its inserts; none where it says nothing.
+/// Reads an operation's insert settings; None if it has none.
 pub(crate) fn read_insert(section: &mut Section<'_>) -> Result<Option<Insert>, Error> {
     let partitions = distribution(section, "partitions")?;
     let select = section
@@ -100,7 +100,7 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// As [`read`] reads it.
+/// The inverse of [`read`].
 impl fmt::Display for Rows {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |text: &str| toml::Value::String(text.to_string());

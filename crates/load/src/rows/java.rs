@@ -1,4 +1,4 @@
-//! The random numbers of Java, so that a seed gives the values that cassandra-stress makes of it.
+//! Java's random numbers, so that a seed gives the same values as in cassandra-stress.
 
 /// `java.util.Random`: a linear congruential generator of 48 bits, as its documentation specifies it.
 #[derive(Debug, Clone)]

@@ -27,15 +27,15 @@ use stream::Stream;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rows {
     pub seeds: Seeds,
-    /// Those of the partition key, then the clustering columns, then the others.
+    /// Columns of the partition key, then clustering columns, then the others.
     columns: Vec<Column>,
-    /// Where the clustering columns begin, and where they end.
+    /// The range of the clustering columns.
     clustering: std::ops::Range<usize>,
     /// How many rows each value of a clustering column has below it, in the mean.
     below: Vec<f64>,
 }
 
-/// Which seeds there are, and so which partitions.
+/// The range of seeds, and so of partitions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Seeds {
     /// One after the other, and from the first again after the last.
@@ -51,7 +51,7 @@ pub(crate) enum Seeds {
 pub(crate) struct Insert {
     /// How many partitions.
     pub partitions: Distribution,
-    /// Which share of their rows: a number of this distribution over the other.
+    /// The share of rows to insert: a number of this distribution divided by the other.
     pub select: Ratio,
 }
 
@@ -61,10 +61,10 @@ pub(crate) struct Ratio {
     pub below: i64,
 }
 
-/// Where the values of a query come from.
+/// Where a query gets its values from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fields {
-    /// All of one row.
+    /// All values from one row.
     SameRow,
     /// Each of any row of the partition.
     MultiRow,
@@ -121,7 +121,7 @@ impl Rows {
         &self.columns
     }
 
-    /// The place of a column.
+    /// The index of a column.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
@@ -136,7 +136,7 @@ impl Rows {
         self.columns[self.clustering.clone()].iter().map(|column| column.cluster.mean().max(1.0)).product()
     }
 
-    /// As many seeds as said, from the first on.
+    /// Sets the number of seeds, from the first on.
     pub fn set_seeds(&mut self, count: u64) {
         let count = i64::try_from(count.max(1)).unwrap_or(i64::MAX);
         self.seeds = match self.seeds {
@@ -228,7 +228,7 @@ struct Factors {
 /// The way through the rows of a partition.
 struct RowWalk<'w> {
     rows: &'w Rows,
-    /// Of a row to be taken.
+    /// Probability that a row is selected.
     chance: f64,
     draw: &'w mut Draw,
     out: Vec<Row>,

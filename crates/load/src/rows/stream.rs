@@ -9,7 +9,7 @@ use crate::weibull::Weibull;
 pub(super) struct Stream {
     distribution: Distribution,
     random: Random,
-    /// Of a sequence: the place of the next number.
+    /// For a sequence: the index of the next number.
     place: i64,
 }
 
@@ -72,14 +72,14 @@ impl Stream {
         }
     }
 
-    /// It begins where the seed says, which may be below 0: the remainder has the sign of the place.
+    /// The start depends on the seed and may be negative: the remainder has the sign of the index.
     fn in_sequence(&mut self) -> i64 {
         let place = self.place;
         self.place = place.wrapping_add(1);
         place % self.range().saturating_add(1)
     }
 
-    /// Even within one of the steps, each of which is drawn as often as the others.
+    /// Uniform within one of the steps, which are equally likely.
     fn stepped(&mut self, shape: f64, steps: u32) -> i64 {
         let (range, steps) = (self.range() as f64, f64::from(steps));
         let at =

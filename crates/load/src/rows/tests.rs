@@ -155,7 +155,7 @@ fn partitions_and_rows_are_as_many_as_with_cassandra_stress() {
 
 #[test]
 fn a_share_of_the_rows_is_as_large_as_with_cassandra_stress() {
-    // Which rows are taken is random there too.
+    // Which rows are selected is random there, too.
     let close = |found: [u64; 4], known: [u64; 4]| {
         let near = found.iter().zip(known).all(|(found, known)| (*found as f64 / known as f64 - 1.0).abs() < 0.01);
         assert!(near, "{found:?} {known:?}");

@@ -1,6 +1,6 @@
 //! Single values, in the encoding of CQL.
 
-/// The CQL type of made values.
+/// The CQL type of generated values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValueType {
     TinyInt,
@@ -46,17 +46,17 @@ pub(super) const VALUE_TYPES: [(&str, ValueType); 18] = [
 ];
 
 impl ValueType {
-    /// The type of this name in CQL; none where no values of it are made.
+    /// The type of this CQL name; None if no values of it can be generated.
     pub fn of_cql(name: &str) -> Option<ValueType> {
         let known = VALUE_TYPES.iter().find(|(known, value_type)| *known == name && *value_type != ValueType::Hex);
         known.map(|(_, value_type)| *value_type)
     }
 }
 
-/// A value, and what the seed of the values below it is made of.
+/// A value, and the seed of the values that depend on it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Value {
-    /// As it stands in a request, without its length.
+    /// The encoded value without its length.
     pub cell: Vec<u8>,
     link: Link,
 }
@@ -77,7 +77,7 @@ impl Value {
         Value { cell, link: Link::Bytes }
     }
 
-    /// The seed of what depends on this value and on what `seed` came from.
+    /// The seed of values that depend on this value and on the origin of `seed`.
     pub fn seed(&self, seed: i64) -> i64 {
         let step = |seed: i64, part: i64| seed.wrapping_mul(31).wrapping_add(part);
         match self.link {
@@ -87,7 +87,7 @@ impl Value {
     }
 }
 
-/// A value of a type that is made of one whole number.
+/// A value made from one integer.
 pub(super) fn whole(value_type: ValueType, number: i64, salt: i64) -> Value {
     match value_type {
         ValueType::TinyInt => Value::number((number as i8).into(), &(number as i8).to_be_bytes()),

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// Reads the counters of the thread that made it, of its process and of the machine.
+/// Reads the counters of the thread that created it, of its process and of the machine.
 #[derive(Debug)]
 pub(super) struct StallCounters {
     /// None where the kernel does not count.

@@ -1,4 +1,4 @@
-//! The command, which comes first: what to send, how much of it, and what to do before.
+//! The command, the first argument: what to send, how much, and what to do before.
 
 use super::words::{Words, number};
 use crate::Error;
@@ -10,11 +10,11 @@ use std::time::Duration;
 pub(super) struct Command {
     pub kind: Kind,
     pub length: Length,
-    /// As CQL names it.
+    /// The name in CQL.
     pub consistency: String,
     pub warm_up: bool,
     pub truncate: Truncate,
-    /// Of the keys of the tables that cassandra-stress brings along.
+    /// Length of keys in cassandra-stress's built-in tables.
     pub key_bytes: u64,
     /// The increment of counters.
     pub add: i64,
@@ -85,7 +85,7 @@ const CONSISTENCIES: [&str; 11] = [
 ];
 
 impl Operation {
-    /// As cassandra-stress prints it.
+    /// The name that cassandra-stress prints.
     pub fn name(self) -> &'static str {
         match self {
             Operation::Write => "WRITE",

@@ -1,4 +1,4 @@
-//! A workload while it comes together, and its text.
+//! A workload under construction, and its text.
 
 use crate::rows::{Fields, Insert, Rows};
 use crate::workload::BatchKind;
@@ -9,7 +9,7 @@ use std::fmt::{self, Display};
 pub(super) struct Draft {
     pub description: String,
     pub consistency: String,
-    /// Of the connections, where a statement names its table without one.
+    /// The connections' keyspace, for statements that name a table without one.
     pub keyspace: Option<String>,
     pub schema: Vec<String>,
     pub truncate: Vec<String>,
@@ -36,9 +36,9 @@ pub(super) enum MadeDraft {
 /// How the partitions and rows of an operation are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// It writes the rows that are made for it.
+    /// It writes generated rows.
     Writes,
-    /// The rows of its answer are counted. `must_find`: it asks for a row that must be there.
+    /// It counts the rows of its response. `must_find`: the row must exist.
     Reads { must_find: bool },
 }
 
@@ -100,7 +100,7 @@ fn text(value: &str) -> String {
     toml::Value::String(value.to_string()).to_string()
 }
 
-/// A key of TOML, in quotes where it needs them.
+/// A TOML key, with quotes if needed.
 fn key(name: &str) -> String {
     let bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     if bare { name.to_string() } else { text(name) }

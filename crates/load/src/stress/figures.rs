@@ -4,7 +4,7 @@ use super::draft::Effect;
 use crate::OperationTimes;
 use hdrhistogram::Histogram;
 
-/// Of one operation, or of all.
+/// Figures of one operation, or of all.
 #[derive(Debug, Clone)]
 pub(super) struct Figures {
     pub requests: u64,
@@ -22,7 +22,7 @@ impl Figures {
         let empty = if must_find && empty_reads_fail { times.empty } else { 0 };
         let (partitions, rows) = match effect {
             Effect::Writes => (times.partitions, times.written),
-            // A query is of one partition, if it is there.
+            // A query reads one partition, if that exists.
             Effect::Reads { .. } => (times.requests - times.failed - times.empty, times.rows),
         };
         Figures {
@@ -67,7 +67,7 @@ impl Figures {
     }
 }
 
-/// The standard error of the mean of what was measured so far, as a share of that mean.
+/// The standard error of the mean so far, relative to the mean.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Uncertainty {
     pub measurements: u64,

@@ -4,7 +4,7 @@ use super::command::{Command, Length};
 use super::options::Keys;
 use crate::rows::{Distribution, Seeds};
 
-/// As many as there are without `-pop`, when the number of partitions is not known.
+/// The number of keys without `-pop` if the number of partitions is unknown.
 const DEFAULT_KEYS: i64 = 1_000_000;
 
 /// The seeds, and how many partitions there are to send where seeds are not to come again.

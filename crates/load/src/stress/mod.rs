@@ -1,4 +1,4 @@
-//! cassandra-stress: its arguments, its profiles and its lines, on this driver.
+//! cassandra-stress: its arguments, profiles and output, on this driver.
 //!
 //! ```text
 //! arguments ─▶ words ─▶ command, options ─┐
@@ -32,7 +32,7 @@ use options::{Failures, Keys, Log, Rate, Target};
 use std::path::Path;
 use words::Words;
 
-/// A run as the arguments of cassandra-stress describe it.
+/// A run as cassandra-stress's arguments describe it.
 #[derive(Debug, Clone)]
 pub struct Stress {
     command: Command,
@@ -47,11 +47,11 @@ pub struct Stress {
     notes: Vec<String>,
 }
 
-/// Where writes that say how many they are have no `-rate`.
+/// Threads of writes with a given number and without `-rate`.
 const DEFAULT_WRITE_THREADS: u32 = 200;
 
 impl Stress {
-    /// Reads arguments as they follow `cassandra-stress`, and the profile that they name.
+    /// Parses arguments as they follow `cassandra-stress`, and the profile that they name.
     pub fn parse(arguments: &[String]) -> Result<Stress, Error> {
         let mut notes = Vec::new();
         let mut groups = words::groups(arguments).into_iter();
@@ -108,7 +108,7 @@ impl Stress {
                 path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
             }
         };
-        // A mistake in this text is ours, and it says where.
+        // An error in this text is a bug of Helenus, and has a position.
         let workload = Workload::from_toml(&name, "the translation of the arguments", &draft.to_string())?;
         let counted = matches!(command.length, Length::Count(_));
         let rate = rate.unwrap_or(match counted && writes && matches!(command.kind, Kind::Predefined(_)) {
@@ -128,7 +128,7 @@ impl Stress {
         self.draft.to_string()
     }
 
-    /// The nodes given.
+    /// The given nodes.
     pub fn nodes(&self) -> &[String] {
         &self.target.nodes
     }

@@ -147,7 +147,7 @@ impl Target {
     }
 }
 
-/// A port goes to the nodes that name none of their own.
+/// Adds the port to nodes without one.
 fn with_port(node: &str, port: u16) -> String {
     match node.parse::<std::net::IpAddr>() {
         Ok(address) => std::net::SocketAddr::new(address, port).to_string(),
@@ -245,10 +245,10 @@ fn interval(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// What failures mean.
+/// How failures are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Failures {
-    /// They don't make the run a failed one.
+    /// Failures don't fail the run.
     pub ignored: bool,
     /// A read that finds no row is a failure.
     pub empty_reads_fail: bool,
@@ -266,7 +266,7 @@ impl Failures {
     }
 }
 
-/// Options of which nothing is taken.
+/// Options that are refused altogether.
 pub(super) const REFUSED: [(&str, &str); 9] = [
     ("-transport", "a Java keystore is not read; before the command, give --tls-ca FILE and its kin, which take PEM"),
     ("-sendto", "there is no daemon; run `helenus stress` on that machine"),

@@ -7,7 +7,7 @@ use crate::Error;
 use crate::rows::{Column, Distribution, Fields, Given, Insert, Role, Rows, Seeds, ValueType};
 use crate::workload::BatchKind;
 
-/// What `-col` says.
+/// The settings of `-col`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Columns {
     names: Vec<String>,
@@ -16,7 +16,7 @@ pub(super) struct Columns {
     slice: bool,
 }
 
-/// What `-schema` says.
+/// The settings of `-schema`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Schema {
     keyspace: String,
@@ -80,7 +80,7 @@ impl Schema {
     }
 }
 
-/// `strategy=NetworkTopologyStrategy,dc1=3` as a map of CQL.
+/// `strategy=NetworkTopologyStrategy,dc1=3` as a CQL map.
 fn strategy(words: &Words, name: &'static str, inside: &str) -> Result<String, Error> {
     let mut pairs = Vec::new();
     for part in inside.split(',').filter(|part| !part.is_empty()) {

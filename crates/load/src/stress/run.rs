@@ -28,7 +28,7 @@ pub struct Ran {
     pub empty_reads: u64,
     /// Whether cassandra-stress would have called it a success.
     pub well: bool,
-    /// It was told to stop before its end.
+    /// Whether it was stopped before its end.
     pub stopped: bool,
 }
 
@@ -180,7 +180,7 @@ impl Runner<'_> {
         let summary = ran?;
         let (start_ns, end_ns) = match summary.phases.first() {
             Some(phase) => (phase.start_ns, phase.end_ns),
-            // Told to stop while it connected.
+            // Stopped while connecting.
             None => return Ok(()),
         };
         let seconds = (end_ns - start_ns) as f64 / 1e9;
@@ -283,7 +283,7 @@ struct Table<'r> {
     /// Since the start of the round, by position of the operation.
     totals: Vec<OperationTimes>,
     uncertainty: Uncertainty,
-    /// Length of what was shown so far.
+    /// Time covered by the lines so far.
     shown: Duration,
 }
 

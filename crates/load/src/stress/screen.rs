@@ -32,7 +32,7 @@ pub(super) fn header() -> String {
 pub(super) fn row(kind: &str, total: u64, interval: &Figures, time_s: f64, uncertainty: f64) -> String {
     let rate = |count: u64| format!("{:>8.0}", interval.per_s(count));
     let ms = |ms: f64| format!("{ms:>8.1}");
-    // Of garbage collection nothing is known here, as with cassandra-stress where JMX is out of reach.
+    // Garbage collection is unknown, as in cassandra-stress without JMX.
     let gc = format!("{:>7},{:>8},{:>8},{:>8},{:>8}", 0, 0, 0, 0, 0);
     let columns = [
         format!("{total:>10}"),

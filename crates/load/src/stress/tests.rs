@@ -4,7 +4,7 @@ fn parse(line: &str) -> Result<Stress, Error> {
     Stress::parse(&line.split_whitespace().map(str::to_string).collect::<Vec<_>>())
 }
 
-/// All that a line means, but for its workload.
+/// The meaning of a command line, apart from its workload.
 fn meaning(stress: &Stress) -> String {
     let Stress { command, rate, target, log, failures, most_partitions, notes, draft, .. } = stress;
     format!(
@@ -14,7 +14,7 @@ fn meaning(stress: &Stress) -> String {
     )
 }
 
-/// Lines as people have them in their scripts.
+/// Command lines from real scripts.
 const SCRIPTS: [(&str, &str); 15] = [
     ("write", "write n=1000000 -rate threads=50 -node 10.0.0.1,10.0.0.2"),
     ("defaults", "write n=1M"),

@@ -64,7 +64,7 @@ impl Words {
         }
     }
 
-    /// As [`Words::value`], read.
+    /// Like [`Words::value`], parsed.
     pub fn parsed<T>(
         &mut self,
         name: &'static str,
@@ -103,7 +103,7 @@ impl Words {
         Ok(())
     }
 
-    /// Fails if a word remains that nothing asked for.
+    /// Fails if a word was not read.
     pub fn finish(&self) -> Result<(), Error> {
         let Some(word) = self.words.first() else { return Ok(()) };
         let name = word.find(['=', '(', '<', '>']).map_or(word.as_str(), |end| &word[..=end]);

@@ -16,7 +16,7 @@ pub(super) struct Compared {
     pub column: usize,
     /// Position among the markers of the writing operation.
     pub marker: usize,
-    /// Part of the primary key: it says which row it is.
+    /// Whether it is part of the primary key.
     pub key: bool,
     pub typ: ColumnType<'static>,
 }

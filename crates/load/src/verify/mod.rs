@@ -31,9 +31,9 @@ pub struct Verify {
     /// Requests of the mix that were made, whether after populating or without. A row that several requests wrote may
     /// have the value of any of them: which one was the last is for the database to say.
     pub requests: u64,
-    /// Which of them were answered well, where that is known: what was not need not be there.
+    /// Requests that were acknowledged, if known: other requests may have no effect.
     pub acknowledged: Option<Acknowledged>,
-    /// Instead of the workload's, for operations that don't have their own.
+    /// Consistency instead of the workload's, for operations without their own.
     pub consistency: Option<Consistency>,
     pub access: Access,
     pub in_flight: usize,
@@ -42,7 +42,7 @@ pub struct Verify {
     pub examples: usize,
 }
 
-/// Numbers of requests that the database said were written.
+/// Numbers of requests that the database acknowledged as written.
 #[derive(Debug, Clone, Default)]
 pub struct Acknowledged {
     populated: FixedBitSet,
@@ -82,7 +82,7 @@ impl Acknowledged {
     }
 }
 
-/// What was found.
+/// The result of verifying.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verified {
     pub workload: String,
@@ -91,11 +91,11 @@ pub struct Verified {
     /// Rows that were looked for: the sum of the next five.
     pub checked: u64,
     pub right: u64,
-    /// Not there, and rightly so: no request that wrote them was answered well.
+    /// Missing rows whose writes were never acknowledged, which is correct.
     pub unacknowledged: u64,
     pub missing: u64,
     pub wrong: u64,
-    /// The read failed, so that nothing is known.
+    /// Rows whose read failed, so that nothing is known.
     pub unreadable: u64,
     /// The first few of each kind, in the order in which they were written.
     pub examples: Vec<Example>,
@@ -103,7 +103,7 @@ pub struct Verified {
     pub stopped: bool,
 }
 
-/// A row that is not as it should be.
+/// A wrong row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Example {
     pub kind: Kind,
@@ -134,7 +134,7 @@ impl Kind {
 /// The result for a row.
 #[derive(Debug)]
 enum Found {
-    /// As one of its writes left it.
+    /// The row is as one of its writes left it.
     Right,
     Unacknowledged,
     Example(Example),

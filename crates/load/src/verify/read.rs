@@ -123,7 +123,7 @@ impl Comparer<'_> {
             if !same_key.into_iter().all(|compared| found(compared) == Some(&accepted[0][compared.marker])) {
                 continue;
             }
-            // Against the write that it is most like, which for a row of one write is that one.
+            // Compare with the most similar write; a row of one write has only that.
             let differences = accepted.iter().rev().map(|cells| {
                 let differs = |compared: &&Compared| found(compared) != Some(&cells[compared.marker]);
                 (cells, self.columns.iter().filter(differs).collect::<Vec<_>>())

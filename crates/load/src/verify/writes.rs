@@ -29,14 +29,14 @@ pub(super) struct Writes<'w> {
 impl<'w> Writes<'w> {
     pub fn new(order: &'w Verify, writer: &'w BoundOperation, operation: usize, pool: &'w Pool) -> Writes<'w> {
         let populate = order.workload.populate.filter(|populate| populate.operation == operation);
-        // Without being told, what the file populates is there, unless it is a mix that was run.
+        // By default the populated rows are expected, unless a mix was run.
         let usual = if order.requests == 0 { populate.map_or(0, |populate| populate.count) } else { 0 };
         let populated = order.populated.unwrap_or(usual);
         let acknowledged = order.acknowledged.as_ref();
         Writes { workload: &order.workload, writer, operation, pool, populated, requests: order.requests, acknowledged }
     }
 
-    /// Whether what it wrote has to be there: it was answered well, as far as is known.
+    /// Whether the row must exist: as far as is known, its write was acknowledged.
     pub fn may_be_demanded(&self, write: Write) -> bool {
         let request = write.number / self.writer.rows();
         self.acknowledged.is_none_or(|acknowledged| acknowledged.contains(write.populates, request))
@@ -44,7 +44,7 @@ impl<'w> Writes<'w> {
 
     fn each(&self) -> impl Iterator<Item = Write> {
         let of_mix = (0..self.requests).filter(|number| {
-            // As the driver picks it.
+            // The same choice as the driver's.
             self.workload.operation_of(*number) == self.operation
         });
         let requests = (0..self.populated).map(|place| (place, true)).chain(of_mix.map(|number| (number, false)));
@@ -77,7 +77,7 @@ impl<'w> Writes<'w> {
         Box::new(rows.into_iter())
     }
 
-    /// The values of a request of any operation that takes its keys as the writing one does.
+    /// The values of a request of any operation with the same keys as the writing one.
     pub fn call<'a>(&'a self, operation: &'a BoundOperation, write: Write) -> Call<'a> {
         Call {
             operation,
@@ -85,7 +85,7 @@ impl<'w> Writes<'w> {
             seed: self.workload.seed,
             number: write.number,
             sequence: if write.populates { Sequence::Populate(write.number) } else { Sequence::Distributed },
-            // Nothing that follows the clock is compared.
+            // Values that depend on the clock are not compared.
             intended_start_ns: 0,
             taken: PartitionRange::default(),
         }

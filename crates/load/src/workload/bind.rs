@@ -24,7 +24,7 @@ pub(crate) struct BoundOperation {
 struct BoundRows {
     rows: Arc<Rows>,
     made: Made,
-    /// The place of each marker's column.
+    /// The column index of each marker.
     columns: Vec<usize>,
 }
 
@@ -36,7 +36,7 @@ type Items = Option<(u32, u32)>;
 pub(super) struct Cell {
     pub source: Source,
     pub shape: Shape,
-    /// Which stream of draws it takes: one per parameter, so that an operation's markers of one parameter agree.
+    /// The stream of random draws: one per parameter, so that all markers of a parameter in an operation agree.
     pub stream: u64,
     pub items: Items,
     /// All rows of a batch have the same.
@@ -136,8 +136,8 @@ impl BoundOperation {
         Ok(BoundOperation { cells, made: None, rows: itself.map_or(1, Operation::rows) })
     }
 
-    /// Takes keys as another operation does, so that it reads the rows that the other writes. The error is the position
-    /// of a parameter that is a key here and not there.
+    /// Uses the keys of another operation, to read the rows that it writes. The error is the index of a parameter that
+    /// is a key here and not there.
     pub fn with_keys_of(mut self, other: &BoundOperation) -> Result<BoundOperation, usize> {
         for cell in &mut self.cells {
             let stream = cell.stream;
@@ -158,7 +158,7 @@ impl BoundOperation {
         self.rows
     }
 
-    /// The place of the column of each marker, where rows are made.
+    /// The column index of each marker, if rows are generated.
     pub(super) fn columns(&self) -> Option<&[usize]> {
         self.made.as_ref().map(|made| made.columns.as_slice())
     }
@@ -203,7 +203,7 @@ impl BoundOperation {
         self.cells.iter().map(|cell| matches!(cell.source, Source::Key { .. }) && cell.items.is_none())
     }
 
-    /// Positions of the parameters of its markers, in the order of these.
+    /// Parameter indices of its markers, in order.
     pub fn parameters(&self) -> impl Iterator<Item = usize> {
         self.cells.iter().map(|cell| cell.stream as usize)
     }

@@ -30,7 +30,7 @@ pub enum Distribution {
         steps: Option<u32>,
         inverted: bool,
     },
-    /// So great a share of the requests goes to so great a share of the numbers, the first ones; uniform within both.
+    /// This share of requests uses this share of the numbers, the first ones; uniform within both.
     Hotspot {
         keys: f64,
         requests: f64,
@@ -40,7 +40,7 @@ pub enum Distribution {
     Latest {
         exponent: f64,
     },
-    /// Always this one.
+    /// Always this number.
     Fixed {
         key: u64,
     },

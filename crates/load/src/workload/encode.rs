@@ -9,12 +9,12 @@ use scylla::errors::SerializationError;
 use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::writers::{CellOverflowError, CellWriter, RowWriter};
 
-/// Which keys a request takes.
+/// How a request chooses its keys.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Sequence {
-    /// As their distributions say; the request's number is the place of those in sequence.
+    /// By their distributions; a sequence uses the request's number.
     Distributed,
-    /// All combinations of keys, one after the other; this is the request's place among them.
+    /// All combinations of keys, one after another; this is the request's index.
     Populate(u64),
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Call<'a> {
     pub number: u64,
     pub sequence: Sequence,
     pub intended_start_ns: i64,
-    /// Of made rows.
+    /// Partitions of generated rows.
     pub taken: PartitionRange,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Call<'a> {
         self.write_all(&mut RowWriter::new(out))
     }
 
-    /// The rows of a request of made rows.
+    /// The generated rows of a request.
     pub fn made(&self) -> Vec<MadeRow<'a>> {
         let columns = self.operation.columns().unwrap_or_default();
         let rows = self.operation.make(self.taken, self.seed, self.number);
@@ -340,7 +340,7 @@ mod tests {
             let rows = request(number, Sequence::Distributed);
             assert_eq!(rows.len(), 5);
             assert!(rows.iter().all(|row| row[0] == rows[0][0]));
-            // `b` is in sequence, so that each row of each request has its own.
+            // `b` is a sequence, so that each row of each request differs.
             let wanted: Vec<Vec<u8>> = (0..5).map(|row| ((number * 5 + row) % 100).to_be_bytes().to_vec()).collect();
             assert_eq!(rows.iter().map(|row| row[1].clone()).collect::<Vec<_>>(), wanted);
             assert_ne!(rows[0][2], rows[1][2]);

@@ -13,7 +13,7 @@ enum Token<'c> {
 fn tokens(cql: &str) -> impl Iterator<Item = Token<'_>> {
     let bytes = cql.as_bytes();
     let mut at = 0;
-    // Everything that matters is ASCII, so that bytes do; what lies between is skipped as it is.
+    // All significant characters are ASCII, so bytes suffice; the others are skipped.
     let skip_to =
         move |from: usize, end: &str| cql[from..].find(end).map_or(bytes.len(), |offset| from + offset + end.len());
     let end_of_word = move |from: usize| {
@@ -62,7 +62,7 @@ pub(super) fn is_conditional(cql: &str) -> bool {
     !begins_with(cql, "SELECT") && tokens(cql).any(|token| matches!(token, Token::Word(word) if is(word, "IF")))
 }
 
-/// Whether its first word is that one.
+/// Whether a statement begins with a keyword.
 pub(super) fn begins_with(cql: &str, keyword: &str) -> bool {
     matches!(tokens(cql).next(), Some(Token::Word(word)) if is(word, keyword))
 }
@@ -72,7 +72,7 @@ pub(super) fn written_table(cql: &str) -> Option<&str> {
     let mut words = tokens(cql).filter_map(|token| if let Token::Word(word) = token { Some(word) } else { None });
     let first = words.next()?;
     let before = if is(first, "UPDATE") { Some(first) } else { words.next().filter(|word| is(word, "INTO")) }?;
-    // Words are slices of the statement, so that where one ends is known.
+    // Words are slices of the statement, so their offsets are known.
     let start = before.as_ptr() as usize - cql.as_ptr() as usize + before.len();
     cql.get(start..)?.split_whitespace().next().map(|table| table.split('(').next().unwrap_or(table))
 }

@@ -40,7 +40,7 @@ impl Mix {
         found.or(self.cumulative.last()).map_or(0, |(operation, _)| *operation)
     }
 
-    /// Positions of the operations that it runs, and the share of each.
+    /// Indices of its operations, and the share of each.
     pub fn shares(&self) -> impl Iterator<Item = (usize, f64)> {
         let before = std::iter::once(0.0).chain(self.cumulative.iter().map(|(_, upto)| *upto));
         self.cumulative.iter().zip(before).map(|((operation, upto), before)| (*operation, upto - before))

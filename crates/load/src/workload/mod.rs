@@ -37,7 +37,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workload {
     pub name: String,
-    /// Where it came from, for the recording.
+    /// Where the workload came from, for the recording.
     pub origin: LoadFacts,
     /// One sentence for a list of workloads.
     pub description: String,
@@ -46,12 +46,12 @@ pub struct Workload {
     pub seed: u64,
     /// Replaces `${replication_factor}` in the schema.
     pub replication_factor: u64,
-    /// Of the connections, for statements that name a table without one.
+    /// The connections' keyspace, for statements that name a table without one.
     pub keyspace: Option<String>,
     /// CQL statements, run in this order before the load.
     pub schema: Vec<String>,
     pub parameters: Vec<Parameter>,
-    /// The rows that operations insert and ask for, where they are made from seeds.
+    /// The rows that operations insert and read, if they are generated from seeds.
     pub(crate) rows: Option<Arc<Rows>>,
     pub operations: Vec<Operation>,
     /// Mixes that the file names, beside each operation alone.
@@ -170,16 +170,16 @@ impl Workload {
         }
     }
 
-    /// The statements of the schema, as a node takes them.
+    /// The schema's statements, as sent to a node.
     pub fn schema_statements(&self) -> impl Iterator<Item = String> {
         let factor = self.replication_factor.to_string();
         self.schema.iter().map(move |statement| statement.replace("${replication_factor}", &factor))
     }
 
-    /// As many times the keys as the file has.
+    /// Multiplies the number of keys.
     ///
     /// # Errors
-    /// When the parameters that scale have different numbers of keys: which one a recording would then be of is not known.
+    /// Fails if the scaled parameters have different numbers of keys: which number a recording has would be ambiguous.
     pub fn scale(&mut self, times: u64) -> Result<(), Error> {
         let mut populations: Vec<u64> = Vec::new();
         for parameter in &mut self.parameters {

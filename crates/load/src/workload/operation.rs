@@ -12,14 +12,14 @@ pub struct Operation {
     pub name: String,
     /// With named markers, each the name of a parameter.
     pub cql: String,
-    /// Its own consistency level, where it differs from the workload's.
+    /// Its consistency level, if it differs from the workload's.
     pub consistency: Option<Consistency>,
-    /// Of the Paxos rounds of a conditional statement; SERIAL where it says nothing.
+    /// Consistency of the Paxos rounds of a conditional statement; SERIAL by default.
     pub serial_consistency: Option<SerialConsistency>,
     /// Rows per page. One request reads all pages, one after the other, and ends with the last.
     pub page_size: Option<u32>,
     pub batch: Option<Batch>,
-    /// Of an operation whose markers are columns of the workload's `[rows]`.
+    /// For an operation whose markers are columns of the workload's `[rows]`.
     pub(crate) made: Option<Made>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) enum Made {
     Inserts {
         insert: Insert,
         kind: BatchKind,
-        /// It always is one row.
+        /// Whether it always has one row.
         single: bool,
     },
     Queries(Fields),
@@ -42,7 +42,7 @@ pub struct Batch {
     /// How many draws.
     pub rows: u32,
     pub kind: BatchKind,
-    /// Parameters of which there is one draw for all rows of a request, such as the partition key.
+    /// Parameters drawn once for all rows of a request, such as the partition key.
     pub by: Vec<String>,
 }
 
@@ -83,12 +83,12 @@ impl Operation {
         markers::is_conditional(&self.cql)
     }
 
-    /// Whether it asks for rows.
+    /// Whether it is a SELECT.
     pub fn is_query(&self) -> bool {
         markers::begins_with(&self.cql, "SELECT")
     }
 
-    /// The table that it writes to, as it names it.
+    /// The table that it writes to, in its own spelling.
     pub fn written_table(&self) -> Option<&str> {
         markers::written_table(&self.cql)
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// A named generator of values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
-    /// The name of the bind markers that it fills.
+    /// The name of its bind markers.
     pub name: String,
     pub generator: Generator,
 }
@@ -35,7 +35,7 @@ pub enum Generator {
     Timestamp { before: Duration, truncate: Option<Duration> },
     /// Always the same.
     Fixed(Literal),
-    /// A list or set of so many, each as the inner one says.
+    /// A list or set, each item from the inner generator.
     List { of: Box<Generator>, min_items: u32, max_items: u32 },
 }
 
@@ -80,7 +80,7 @@ impl Generator {
         }
     }
 
-    /// The generator of single values: of a list, that of its items.
+    /// The generator of single values: for a list, that of its items.
     pub fn single(&self) -> &Generator {
         match self {
             Generator::List { of, .. } => of.single(),

@@ -13,12 +13,12 @@ const POOL_BYTES: usize = 1 << 20;
 pub(crate) struct Pool {
     /// A few: one for each kind of content that the workload has.
     buffers: Vec<(Content, Vec<u8>)>,
-    /// Partitions of made rows that requests have taken so far, and how many there are for all of them.
+    /// Partitions of generated rows that requests have taken so far, and the total number.
     taken: AtomicU64,
     partitions: u64,
 }
 
-/// Partitions of made rows that a request has: their places among those of the run.
+/// A request's partitions of generated rows: a range among those of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PartitionRange {
     pub first: u64,

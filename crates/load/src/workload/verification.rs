@@ -8,7 +8,7 @@ use helenus_notation::{Error, Section};
 pub struct Verification {
     /// Position of the operation that reads a row.
     pub operation: usize,
-    /// Position of the operation that wrote it.
+    /// Index of the operation that wrote it.
     pub written_by: usize,
     /// Columns of the answer, each with the parameter that it was written with. Empty: those that have the name of a
     /// parameter of the writing operation.

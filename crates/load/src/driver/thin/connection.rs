@@ -73,7 +73,7 @@ pub(super) struct Connection {
     pub outbox: Outbox,
     /// Requests that were given to it since the last flush.
     pub unsent: Vec<i16>,
-    /// By operation, as the node has prepared it.
+    /// Prepared statements by operation.
     pub executes: Vec<Execute>,
     framing: Framing,
     address: SocketAddr,
@@ -110,7 +110,7 @@ impl Connection {
         self.is_ready() && !self.streams.is_full() && self.outbox.pending_bytes() < MOST_PENDING_BYTES
     }
 
-    /// Connects when it is time to, and gives up what takes too long.
+    /// Connects when it is due, and gives up what takes too long.
     pub fn tick(&mut self, registry: &Registry, access: &Access, now_ns: i64) -> Result<(), Broken> {
         match self.state {
             State::Down { retry_ns } if now_ns >= retry_ns => {

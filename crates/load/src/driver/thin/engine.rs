@@ -44,7 +44,7 @@ pub(super) struct Parts {
     pub ledger: Ledger,
     pub access: Access,
     pub connections_per_node: usize,
-    /// This thread's number, and how many there are.
+    /// The thread's number, and the number of threads.
     pub share: (usize, usize),
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Engine {
     timer_ns: i64,
     /// When requests were sent last.
     sent_ns: i64,
-    /// Connections that have something to write.
+    /// Connections with unwritten bytes.
     dirty: Vec<usize>,
     values: Vec<u8>,
     next_number: u64,
@@ -118,7 +118,7 @@ impl Engine {
         self.next_number
     }
 
-    /// Why there is no connection, when that is so.
+    /// The reason if there is no connection.
     pub fn failure(&self) -> &str {
         &self.last_failure
     }
@@ -242,7 +242,7 @@ impl Engine {
         let connection = &mut self.connections[index];
         let purpose = Purpose::Request;
         let flight = Flight { job, operation, request_bytes: 0, start_ns: i64::MAX, purpose };
-        // There is one: choose() has asked.
+        // choose() has checked that a stream is free.
         let Some(stream) = connection.streams.begin(flight) else { return };
         let request_bytes = connection.execute(stream, operation, &self.values);
         if let Some(flight) = connection.streams.get_mut(stream) {
@@ -479,7 +479,7 @@ impl Engine {
 }
 
 fn ended(flight: &Flight, end_ns: i64, node: u16, line: ConnectionId, stream: i16, outcome: Outcome) -> Ended {
-    // One that was never handed over ends where it began.
+    // A request that was never sent ends when it began.
     let start_ns = if flight.start_ns == i64::MAX { end_ns } else { flight.start_ns };
     Ended {
         job: flight.job,

@@ -1,5 +1,5 @@
-//! Frames of the CQL binary protocol, versions 4 and 5, as many as the loop needs of them: those that it writes, and the
-//! little that it reads of the answers. The bytes that come in are not trusted.
+//! Frames of the CQL binary protocol, versions 4 and 5: those that the loop writes, and the parts of responses that it
+//! reads. Incoming bytes are not trusted.
 //!
 //! Source: Apache Cassandra, doc/native_protocol_v4.spec and doc/native_protocol_v5.spec.
 
@@ -55,7 +55,7 @@ impl Header {
     pub fn read(bytes: &[u8], protocol: Protocol) -> Result<Option<Header>, Malformed> {
         let Some((head, _)) = bytes.split_first_chunk::<HEADER_BYTES>() else { return Ok(None) };
         let [version, flags, stream_high, stream_low, opcode, length @ ..] = *head;
-        // A node that does not know a version says so in one that it knows.
+        // A node that does not support a version answers in one that it supports.
         let refuses = opcode == opcode::ERROR && (0x83..=0x86).contains(&version);
         if version != protocol.number() | 0x80 && !refuses {
             return Err(Malformed(if version == protocol.number() {
@@ -128,7 +128,7 @@ pub(super) fn prepare(cql: &str, protocol: Protocol) -> Vec<u8> {
 pub(super) struct ExecuteParameters {
     pub consistency: u16,
     pub serial_consistency: Option<u16>,
-    /// How many values it takes.
+    /// Number of bound values.
     pub values: u16,
 }
 
@@ -166,7 +166,7 @@ pub(super) struct Execute {
 /// The content of an answer to an EXECUTE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer<'a> {
-    /// It went well, with so many rows where it has a place for rows.
+    /// Success; with the number of rows if the response can have rows.
     Done {
         rows: Option<u64>,
     },

@@ -107,7 +107,7 @@ fn answers(protocol: Protocol) -> Vec<(u8, Vec<u8>)> {
     answers
 }
 
-/// A frame with what flags put in front of its body, compressed where that was agreed on.
+/// A frame with the optional fields that its flags announce, compressed if that was agreed.
 fn frame((opcode, body): &(u8, Vec<u8>), framing: Framing, random: &mut StdRng) -> Vec<u8> {
     let mut flags = [0, 0, 0x02, 0x08, 0x0c][random.random_range(0..5usize)];
     let mut whole = Vec::new();
@@ -159,7 +159,7 @@ fn damage(bytes: &mut Vec<u8>, random: &mut StdRng) {
     }
 }
 
-/// Some frames as they come over the wire, the damage before or after they are sealed into segments.
+/// Frames as they arrive, damaged before or after they are sealed into segments.
 fn stream(framing: Framing, random: &mut StdRng) -> Vec<u8> {
     let answers = answers(framing.protocol);
     let mut wire = Vec::new();

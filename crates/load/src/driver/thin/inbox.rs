@@ -73,7 +73,7 @@ impl Inbox {
         Ok(Some((header, header.message(body)?)))
     }
 
-    /// Where the body of the next frame is.
+    /// The range of the next frame's body.
     fn next_frame(&mut self) -> Result<Option<(Header, Range<usize>)>, Malformed> {
         loop {
             let frames = if self.segmented { &mut self.opened } else { &mut self.arrived };
@@ -114,7 +114,7 @@ impl Inbox {
     }
 }
 
-/// Bytes that are taken from its front and added at its back.
+/// Bytes that are taken from the front and added at the back.
 #[derive(Debug, Default)]
 struct Buffer {
     bytes: Vec<u8>,
@@ -174,7 +174,7 @@ mod tests {
         Framing { protocol: Protocol::V5, compression: Some(Compression::Lz4) },
     ];
 
-    /// Gives its bytes in reads of the given sizes.
+    /// A reader that returns the given sizes.
     struct Trickle<'a>(&'a [u8], std::iter::Cycle<std::vec::IntoIter<usize>>);
 
     impl Read for Trickle<'_> {

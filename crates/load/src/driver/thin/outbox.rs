@@ -59,7 +59,7 @@ impl Outbox {
             to[at + 1] |= COMPRESSED;
         }
         let size = to.len() - at;
-        // A frame of ours is made of values that are at most 128 MiB each.
+        // The frame fits: its values are at most 128 MiB each.
         let body_bytes = (size - HEADER_BYTES) as u32;
         to[at + 5..at + HEADER_BYTES].copy_from_slice(&body_bytes.to_be_bytes());
         size

@@ -1,4 +1,4 @@
-//! Which nodes there are, and which of them have a partition.
+//! The nodes of the ring, and the replicas of each partition.
 
 use scylla::cluster::ClusterState;
 use scylla::routing::partitioner::{Murmur3Partitioner, Partitioner, PartitionerHasher};
@@ -17,7 +17,7 @@ type Replicas = Vec<(i64, Vec<u16>)>;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Ring {
     pub nodes: Vec<SocketAddr>,
-    /// Of each table that is asked for.
+    /// Replicas of each requested table.
     tables: Vec<(TableName, Replicas)>,
 }
 
@@ -54,7 +54,7 @@ impl Ring {
         self.tables.iter().position(|(known, replicas)| known == name && !replicas.is_empty())
     }
 
-    /// The nodes that have a token, of a table by its place.
+    /// The replicas of a token, for a table by index.
     pub fn replicas(&self, table: usize, token: i64) -> &[u16] {
         let Some((_, ring)) = self.tables.get(table) else { return &[] };
         let at = ring.partition_point(|(up_to, _)| *up_to < token);

@@ -24,7 +24,7 @@ pub(super) struct Statement {
     pub terms: ExecuteParameters,
     pub bound: BoundOperation,
     pub partition_key: PartitionKey,
-    /// Where it goes, when that is known.
+    /// The statement's table; None if unknown.
     pub table: Option<TableName>,
 }
 
@@ -98,7 +98,7 @@ async fn prepare(plan: &Plan, points: &[SocketAddr]) -> Result<(Preparation, Rin
     let session = session::open(plan, points).await?;
     if plan.create_schema {
         session::create_schema(&session, plan).await?;
-        // So that the keyspace is known to the ring.
+        // Lets the ring learn the keyspace.
         session::refresh(&session).await;
     }
     let prepared = session::prepare(&session, plan).await?;

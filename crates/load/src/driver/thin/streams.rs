@@ -19,7 +19,7 @@ pub(super) struct Flight {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Request,
-    /// It prepares the statement again for the request that waits on that stream.
+    /// Prepare the statement again for the request that waits on this stream.
     Prepare(i16),
     /// Nobody waits any more, but its stream is taken until the answer comes.
     Orphan,

@@ -1,4 +1,4 @@
-//! A thread's next requests, and the outcomes of those that it sent.
+//! A thread's next requests, and the outcomes of its sent ones.
 
 use crate::Outcome;
 use crate::driver::feed::Feed;
@@ -11,12 +11,12 @@ const REST_NS: (i64, i64) = (10_000_000, 1_000_000_000);
 pub(super) struct Supply {
     pub ledger: Ledger,
     feed: Feed,
-    /// Requests that follow others of their group, in a surge.
+    /// Requests that follow others of their group in a surge.
     following: Vec<Job>,
     /// Requests that may be in flight, and those that are.
     room: usize,
     in_flight: usize,
-    /// There was no room when last asked.
+    /// Whether there was no room at the last attempt.
     full: bool,
     closed_loop: bool,
     rest_until_ns: i64,
@@ -92,7 +92,7 @@ impl Supply {
         }
     }
 
-    /// A request is on its way.
+    /// Notes that a request was sent.
     pub fn sent(&mut self) {
         self.in_flight += 1;
         self.rest_ns = REST_NS.0;

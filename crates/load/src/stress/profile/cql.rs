@@ -1,10 +1,10 @@
-//! As much of CQL as a profile's statements must be understood: words, names and where they stand.
+//! The part of CQL that is needed for a profile's statements: words, names and their positions.
 
 /// A word, name, text, number or sign of a statement; comments and spaces are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'c> {
     pub text: &'c str,
-    /// Where it begins in the statement, in bytes.
+    /// Its offset in the statement, in bytes.
     pub start: usize,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn tokens(cql: &str) -> Vec<Token<'_>> {
             (quote @ (b'\'' | b'"'), _) => {
                 let quote = if quote == b'"' { "\"" } else { "'" };
                 let mut end = after(at + 1, quote);
-                // Two of them are one within.
+                // A doubled quote is one quote within.
                 while cql[end..].starts_with(quote) {
                     end = after(end + 1, quote);
                 }

@@ -41,7 +41,7 @@ impl Inserts {
         Ok(Inserts { partitions, select, batch, condition: None })
     }
 
-    /// From a profile, where `-insert` does not say otherwise.
+    /// Adds the profile's settings for those that `-insert` lacks.
     pub(super) fn or_of_profile(self, map: Option<Map<'_>>) -> Result<Inserts, Error> {
         let Some(mut map) = map else { return Ok(self) };
         let partitions = map.parsed("partitions", Distribution::parse)?;
@@ -108,7 +108,7 @@ pub(super) fn operation(
     Ok(OperationDraft { name, cql, weight, made, effect: Effect::Writes })
 }
 
-/// One row, as an UPDATE where there is something to set.
+/// One row, as an UPDATE if there is a column to set.
 fn statement(columns: &Columns<'_>, table: &str, condition: Option<&str>, notes: &mut Vec<String>) -> String {
     let (mut keys, mut values) = (Vec::new(), Vec::new());
     for column in &columns.table.columns {

@@ -86,7 +86,7 @@ pub(super) fn draft(
     let created = cql::if_not_exists(&definition.text, "TABLE");
     schema.push(cql::created_in(&created, &space));
     if !extra.is_empty() {
-        // They may name the table without its keyspace in ways that are not told apart here.
+        // Statements may name the table without its keyspace.
         schema.push(format!("USE {space}"));
         schema.extend(extra.iter().map(|text| cql::trimmed(&text.text).to_string()));
     }
@@ -123,7 +123,7 @@ pub(super) fn draft(
     Ok(draft)
 }
 
-/// As the server has it: in lower case, unless it is in quotes.
+/// The server's spelling: lower case, unless quoted.
 fn keyspace_name(text: &str) -> String {
     cql::tokens(text).first().and_then(cql::Token::name).unwrap_or_else(|| text.to_string())
 }

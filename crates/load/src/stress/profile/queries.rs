@@ -1,4 +1,4 @@
-//! The queries of a profile, whose markers get the names of what fills them.
+//! Queries of a profile; bind markers get the names of their parameters.
 
 use super::Query;
 use super::columns::{self, Columns};

@@ -19,7 +19,7 @@ pub(super) struct Column {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CqlType {
-    /// One whose values are made as they are.
+    /// A column with generated values.
     Plain(ValueType),
     Counter,
     Duration,
@@ -78,7 +78,7 @@ impl Table {
         if partition.is_empty() {
             return Err(wrong());
         }
-        // Those of the key first, and in its order.
+        // The key's columns first, in the key's order.
         let mut in_order = Vec::with_capacity(columns.len());
         for (names, role) in [(partition, Role::Partition), (clustering, Role::Clustering)] {
             for key in names {
@@ -133,7 +133,7 @@ impl CqlType {
         }
     }
 
-    /// The type of the values that are made; the error says what no values are made of.
+    /// The type of generated values; the error names a type without.
     pub fn made(self) -> Result<ValueType, &'static str> {
         match self {
             CqlType::Plain(value_type) => Ok(value_type),

@@ -29,7 +29,7 @@ pub(super) struct Text {
     pub line: usize,
 }
 
-/// Parses a file of one document.
+/// Parses a file with one document.
 pub(super) fn parse<'y>(file: &str, text: &'y str) -> Result<MarkedYaml<'y>, Error> {
     let error = |line: usize, message: String| Error::File(helenus_notation::Error::at_line(file, line, message));
     let documents = MarkedYaml::load_from_str(text).map_err(|wrong| {
@@ -65,7 +65,7 @@ impl<'y> Map<'y> {
         Ok(Map { file, path, line, entries: mapping.iter().map(entry).collect(), asked: Vec::new() })
     }
 
-    /// Names this one of a list, for errors.
+    /// Names this element of a list, for errors.
     pub fn named(&mut self, name: &str) {
         self.path = format!("{} {name}", self.path);
     }
@@ -121,7 +121,7 @@ impl<'y> Map<'y> {
         }
     }
 
-    /// All of what is here, as mappings with names that the file chooses.
+    /// All entries, as mappings with names that the file chooses.
     pub fn named_maps(self) -> Result<Vec<(Text, Map<'y>)>, Error> {
         let each = |entry: &Entry<'y>| {
             let map = Map::of(self.file, format!("{}.{}", self.path, entry.key), entry.value)?;
@@ -130,12 +130,12 @@ impl<'y> Map<'y> {
         self.entries.iter().map(each).collect()
     }
 
-    /// Keys of this mapping.
+    /// The keys of this mapping.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|entry| entry.key.as_str())
     }
 
-    /// Fails if an entry remains that nothing asked for.
+    /// Fails if an entry was not read.
     pub fn finish(&self) -> Result<(), Error> {
         let Some(unknown) = self.entries.iter().find(|entry| !self.asked.contains(&entry.key.as_str())) else {
             return Ok(());
