@@ -1,5 +1,5 @@
 /*
- * Bins of durations, each twice as wide as the one before. Their bounds are in crates/observe/src/ebpf/sums.rs.
+ * Bins of durations, each twice as wide as the one before. crates/observe/src/ebpf/sums.rs has their bounds.
  */
 #pragma once
 

@@ -135,7 +135,7 @@ struct task_struct {
 	struct thread_info thread_info;
 };
 
-/* As it was before Linux 5.14. */
+/* The struct before Linux 5.14. */
 struct task_struct___before_5_14 {
 	long state;
 };
@@ -156,7 +156,7 @@ struct bpf_iter__task {
 struct trace_event_raw_mm_filemap_op_page_cache {
 	unsigned long i_ino;
 	__u32 s_dev;
-	/* Where the kernel tells it: 2 to the power of it are the pages. */
+	/* If the kernel has the field: the number of pages is 2 to the power of it. */
 	__u8 order;
 };
 

@@ -10,7 +10,7 @@
 
 struct process {
 	__u32 tgid;
-	/* How many programs it has executed while watched: its descriptors are other ones then. */
+	/* Number of programs executed while watched: each execution changes the descriptors. */
 	__u32 generation;
 	/* The index of the process. */
 	__u32 index;
@@ -28,7 +28,7 @@ struct {
 	__type(value, struct followed);
 } processes SEC(".maps");
 
-/* Not static, so that the kernel looks at it once, and not with each place in the list on all that comes after. */
+/* Not static, so that the verifier checks it once, instead of at each call with all code that follows. */
 __noinline __u32 place_of_process(__u32 tgid)
 {
 	__u32 zero = 0;

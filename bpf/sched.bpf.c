@@ -2,8 +2,8 @@
  * Follows how the threads of some processes come onto CPUs and off them: times off the CPU as records in a ring buffer,
  * delays before running and moves between CPUs added up in a table.
  *
- * All of this runs while the kernel switches threads, with the lock of a CPU's queue held. So nothing here asks the
- * kernel for memory: every table has all of its own from the start.
+ * All of this runs while the kernel switches threads, with the lock of a CPU's run queue held. So the programs allocate
+ * no memory: every table is preallocated.
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -39,7 +39,7 @@ struct {
 } records SEC(".maps");
 
 struct thread {
-	/* When it left its CPU, and where and why; 0: it is on one, or left it before it was followed. */
+	/* When, where and why it left its CPU; 0 while it is on a CPU, or if it left before it was followed. */
 	__u64 off_ns;
 	/* Since when it has been ready to run; 0: it is not, or runs. */
 	__u64 ready_ns;
@@ -49,7 +49,7 @@ struct thread {
 	__u8 named;
 	__u8 seen;
 	__u8 filler;
-	/* The thread that took its CPU, or that has woken it since it ran. */
+	/* The thread that took its CPU, or that woke it since it ran. */
 	struct other by;
 	struct slots sums;
 };
@@ -61,7 +61,7 @@ enum seen {
 	SEEN_OFF,
 };
 
-/* The threads of a process mostly have numbers that follow each other, so that the place of most is had without a hash. */
+/* A direct-mapped table: thread ids of a process are mostly consecutive, so most threads need no hash lookup. */
 struct near_thread {
 	/* 0: nobody has the place, and all of the thread is 0. */
 	__u32 tid;
@@ -75,7 +75,7 @@ struct {
 	__type(value, struct near_thread);
 } near_threads SEC(".maps");
 
-/* Threads whose place another one has. */
+/* Threads whose slot in the table belongs to another thread. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, THREADS);
@@ -91,7 +91,7 @@ struct {
 	__type(value, struct stack);
 } stacks SEC(".maps");
 
-/* Each sum belongs to one thread, whose events the kernel's lock puts one after another. */
+/* Each sum belongs to one thread, and the kernel's lock serializes the thread's events. */
 static __always_inline void add_up(struct process *process, struct thread *thread, struct sum_key *key, __u64 total_ns)
 {
 	struct sum *sum = sum_of(key, &thread->sums, key->kind + 32 * key->first + key->second);
@@ -223,7 +223,7 @@ static __always_inline void leave(void *ctx, struct process *process, struct tas
 
 	if (!preempted && state & TASK_DEAD) {
 		thread = known_thread(tid);
-		/* It has come onto the CPU to end, and nobody told. */
+		/* It was scheduled in only to exit, and no event reported that. */
 		if (thread && thread->seen == SEEN_OFF)
 			lose(process->index, LOST_SWITCH);
 		forget_thread(tid);
@@ -239,7 +239,7 @@ static __always_inline void leave(void *ctx, struct process *process, struct tas
 	thread->seen = SEEN_OFF;
 	thread->reason = reason_of(task, preempted, state);
 	thread->cpu = bpf_get_smp_processor_id();
-	/* One that goes to sleep may have been woken already, while it was on its way. */
+	/* A thread that goes to sleep may be woken before it has left the CPU. */
 	if (thread->reason == REASON_PREEMPTED) {
 		thread->by.tid = to->pid;
 		thread->by.tgid = to->tgid;
@@ -303,7 +303,7 @@ static __always_inline void come(struct process *process, struct task_struct *ta
 	struct sum_key key = {};
 	__u32 tid = task->pid;
 
-	/* Without one it has been off the CPU since before it was followed, and nobody knows for how long. */
+	/* Without a record it has been off the CPU since before it was followed, for an unknown time. */
 	thread = known_thread(tid);
 	if (!thread)
 		return;
@@ -311,7 +311,7 @@ static __always_inline void come(struct process *process, struct task_struct *ta
 		lose(process->index, LOST_SWITCH);
 	thread->seen = SEEN_ON;
 	if (thread->off_ns && !thread->ready_ns)
-		/* It slept, and who woke it was not told. Or it only wanted to sleep, and a signal kept it ready. */
+		/* It slept and the wake-up was not reported, or a signal kept it from sleeping. */
 		lose(process->index, LOST_SWITCH);
 	if (thread->ready_ns) {
 		__u64 delay_ns = now_ns - thread->ready_ns;
@@ -345,7 +345,7 @@ int switched(__u64 *ctx)
 	process = process_of(from->tgid);
 	if (process) {
 		now_ns = bpf_ktime_get_ns();
-		/* With the switch, where the kernel tells it so: once the thread is off, others may change it. */
+		/* Use the state of the event if the kernel has it: once the thread is off the CPU, others may change its state. */
 		if (settings.tells_state)
 			state = ctx[3];
 		else
@@ -366,7 +366,7 @@ static __always_inline void ready(struct task_struct *task)
 	if (!process)
 		return;
 	thread = thread_of(process, task);
-	/* One that was preempted on its way to sleep is ready already when it is woken. */
+	/* A thread that was preempted on its way to sleep is already runnable when it is woken. */
 	if (thread && !thread->ready_ns)
 		thread->ready_ns = bpf_ktime_get_ns();
 }
@@ -454,7 +454,7 @@ int BPF_PROG(renamed, struct task_struct *task, const char *name)
 	if (!process)
 		return 0;
 	thread = known_thread(tid);
-	/* One that is not known yet tells its new name when it is. */
+	/* An unknown thread reports its new name when it becomes known. */
 	if (thread)
 		thread->named = tell_name(process, tid, name);
 	return 0;

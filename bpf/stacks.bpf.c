@@ -3,8 +3,8 @@
  * goes whole through the ring buffer: a table of stacks in the kernel would mix those up whose hashes collide, and the
  * reader has to know each stack anyway.
  *
- * Or it has the thread take its own stack, which knows more of itself than its frame pointers tell: a signal of the
- * profiler, that comes as soon as the thread leaves the kernel. Then the kernel's frames alone are taken here.
+ * Alternatively, the program sends the thread a signal of the profiler, which unwinds the stack better than frame
+ * pointers do when the thread leaves the kernel. Then only kernel frames are taken here.
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
@@ -22,7 +22,7 @@ struct {
 	__uint(max_entries, 1 << 23);
 } records SEC(".maps");
 
-/* Where a sample is put together: more than fits on the stack of a program. */
+/* Buffer for a sample, which does not fit on a program's stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -32,13 +32,16 @@ struct {
 
 const volatile struct settings settings SEC(".rodata.settings") = {};
 
-/* Whether a signal would be handled. Where it is not it ends the process, as it would one that has executed another program. */
+/**
+ * Whether the process handles the signal. Without a handler, for example after executing another program, the signal
+ * would end the process.
+ */
 static __always_inline bool is_handled(__u32 signal)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct sighand_struct *sighand = BPF_CORE_READ(task, sighand);
 	void *actions = (void *)__builtin_preserve_access_index(&sighand->action);
-	/* By the kernel's size of one, and not by that of the part that is known here. */
+	/* Use the kernel's size of an entry, not the size of the part that is declared here. */
 	struct k_sigaction *action = actions + (signal - 1) * bpf_core_type_size(struct k_sigaction);
 
 	/* Neither SIG_DFL nor SIG_IGN. */

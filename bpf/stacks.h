@@ -6,12 +6,12 @@
 #include "process.h"
 
 #define NAME_BYTES 16
-/* As many as the kernel walks unless kernel.perf_event_max_stack says otherwise. */
+/* As many frames as the kernel walks by default (kernel.perf_event_max_stack). */
 #define USER_FRAMES 127
 #define KERNEL_FRAMES 64
 
 struct settings {
-	/* The signal on which a thread takes its own stack. 0: none, and its stack is walked here. */
+	/* The signal on which a thread takes its own stack; 0 to walk its stack here. */
 	__u32 signal;
 };
 
@@ -21,7 +21,7 @@ enum lost {
 	LOST_REASONS,
 };
 
-/* Its frames follow it, innermost first: those of the process, unless it was sent a signal, then those of the kernel. */
+/* Frames follow, innermost first: those of the process, unless it was sent a signal, then those of the kernel. */
 struct sample_head {
 	__u64 time_ns;
 	__u32 tid;

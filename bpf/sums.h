@@ -2,24 +2,24 @@
  * Sums in two halves of a table: one is added to while the other is read, so that nothing is lost between. Included after
  * struct sum_key and struct sum are known.
  *
- * Where a thread's sums stand is asked of a hash once a turn. From then on the thread knows it itself, by a few slots:
- * what runs at every call must touch little memory, since most of it is in no cache by then.
+ * A thread looks up the index of its sum in a hash once per half, and keeps it in a few slots. Code that runs at every
+ * call must touch little memory, most of which is not in a cache.
  */
 #pragma once
 
-/* Sums of one half. */
+/* Number of sums of one half. */
 #define SUMS (1 << 16)
 /* A power of two. */
 #define SLOTS 64
 
-/* Where some sums of a thread stood last: a guess, which the sum itself confirms. */
+/* Cached indices of a thread's sums: a guess that the sum itself confirms. */
 struct slots {
 	__u32 entry[SLOTS];
 };
 
 struct sum_entry {
 	struct sum_key key;
-	/* When it was begun; in another turn it is nobody's. */
+	/* The generation of the half in which it was begun; it is void in another. */
 	__u32 turn;
 	struct sum sum;
 };
@@ -69,7 +69,7 @@ static __always_inline bool is_sum_of(struct sum_entry *entry, struct sum_key *k
 	return !differing;
 }
 
-/* Where the sum of a key stands in this turn, and begins it if need be; 2 * SUMS where there is no room. */
+/* The index of a key's sum in this generation; begins it if needed. 2 * SUMS if the table is full. */
 static __noinline __u32 sum_index(struct sum_key *key, __u32 turn)
 {
 	__u32 half = turn & 1, *known, *begun, index;
@@ -81,7 +81,7 @@ static __noinline __u32 sum_index(struct sum_key *key, __u32 turn)
 	if (known) {
 		index = *known;
 		entry = bpf_map_lookup_elem(&sums, &index);
-		/* Else it stood there in another turn. */
+		/* Otherwise the entry is of another generation. */
 		if (entry && entry->turn == turn)
 			return index;
 	}
@@ -102,8 +102,8 @@ static __noinline __u32 sum_index(struct sum_key *key, __u32 turn)
 }
 
 /*
- * Where the sum of a key stands, by the slots of its thread if it has any. Not static, so that the kernel looks at it once, and
- * not on every way that leads to it.
+ * The index of a key's sum, through the thread's slots if it has any. Not static, so that the verifier checks it once,
+ * instead of on every path to it.
  */
 __noinline __u32 sum_at(struct sum_key *key, struct slots *slots, __u32 slot)
 {
@@ -124,7 +124,7 @@ __noinline __u32 sum_at(struct sum_key *key, struct slots *slots, __u32 slot)
 	return index;
 }
 
-/* The sum of a key, to which nobody else may add meanwhile; none where there is no room. */
+/* The sum of a key, to which only this caller may add meanwhile; NULL if the table is full. */
 static __always_inline struct sum *sum_of(struct sum_key *key, struct slots *slots, __u32 slot)
 {
 	__u32 index = sum_at(key, slots, slot);

@@ -34,7 +34,7 @@ struct {
 	__uint(max_entries, 1 << 24);
 } records SEC(".maps");
 
-/* The call that a thread is in. Goes with the thread, so that nothing is left of one that ends in a call. */
+/* The current call of a thread. Stored with the thread, so that a thread that ends in a call leaves nothing behind. */
 struct thread {
 	__u64 start_ns;
 	__u64 pointer;
@@ -135,7 +135,7 @@ static __always_inline void describe(struct descriptor_record *record, __s32 fd)
 	record->remote_port = BPF_CORE_READ(sock, __sk_common.skc_dport);
 }
 
-/* Gives what a descriptor stands for now a new identity and tells the reader; 0 where there is no room. */
+/* Gives a descriptor's current file a new identity, and reports it; 0 if the buffer is full. */
 static __noinline __u32 identify(struct process *process, __s32 fd, __u32 call, __u32 from, const char *path)
 {
 	struct descriptor_key key = {};
@@ -204,7 +204,7 @@ static __always_inline void forget(struct process *process, __s32 fd, __u32 iden
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 
-/* Tells the reader the name of a thread that is new or has taken another one. */
+/* Reports the name of a thread that is new or was renamed. */
 static __always_inline void follow_name(struct process *process, struct thread *thread, __u32 tid)
 {
 	__u64 *name = (__u64 *)bpf_get_current_task_btf()->comm;

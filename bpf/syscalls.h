@@ -11,9 +11,9 @@
 
 /* The effect of a call on descriptors. Written by the reader, which knows the numbers of the calls. */
 struct call_kind {
-	/* One more than the index of the argument that is a descriptor; 0: none. */
+	/* Index of the descriptor argument plus one; 0 for none. */
 	__u8 descriptor;
-	/* One more than the index of the argument that points to a path, or to where two new descriptors go. */
+	/* Index plus one of the argument that points to a path, or to the place for two new descriptors. */
 	__u8 pointer;
 	__u8 result;
 	__u8 flags;
@@ -23,7 +23,7 @@ enum result {
 	RESULT_PLAIN,
 	RESULT_BYTES,
 	RESULT_DESCRIPTOR,
-	/* A new descriptor if the second argument is one of the two commands of fcntl that make one. */
+	/* The result is a new descriptor if the second argument is one of the two fcntl commands that make one. */
 	RESULT_FCNTL,
 	RESULT_PAIR,
 	/* The descriptor refers to something else afterwards. */
@@ -34,7 +34,7 @@ enum flags {
 	FLAG_PATH = 1,
 	FLAG_CLOSES = 2,
 	FLAG_EXECUTES = 4,
-	/* It is recorded where only some calls are. Also of the others it is followed what they do with descriptors. */
+	/* The call is recorded if only some calls are. For other calls only their effect on descriptors is followed. */
 	FLAG_CHOSEN = 8,
 };
 

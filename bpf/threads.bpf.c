@@ -1,5 +1,5 @@
 /*
- * Tells the counters of all threads of one process, whenever it is read: what /proc has of each in three files, of all at once.
+ * Reads the counters of all threads of one process at once, which /proc has in three files per thread.
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>

@@ -20,7 +20,7 @@ export async function copyText(text: string): Promise<boolean> {
 
 const SAID_MS = 1600;
 
-/** A button that copies and says so where the hand is. */
+/** A copy button, which confirms beside the pointer. */
 export function copyButton(
   label: string,
   description: string,

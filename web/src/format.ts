@@ -63,7 +63,7 @@ export function bytes(value: number): string {
   return `${unit === 0 ? count(scaled) : scaled.toFixed(1)}${GAP}${units[unit]}`;
 }
 
-/** Decimals that tell two times apart which are `resolution_s` from each other. */
+/** Decimals needed to distinguish times that differ by `resolution_s`. */
 function decimalsFor(resolution_s: number): number {
   return Math.min(6, Math.max(0, Math.ceil(-Math.log10(resolution_s) - 1e-9)));
 }

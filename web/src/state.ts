@@ -12,7 +12,7 @@ export interface Selection {
   readonly finding: number | null;
   /** Rectangle of the spectrogram. */
   readonly area: Area | null;
-  /** Names that the spectrogram is filtered by; null for all, empty for those that have no number of their own. */
+  /** Names by which the spectrogram is filtered; null for all, empty for names without a number of their own. */
   readonly call: string | null;
   readonly group: string | null;
   readonly file: string | null;

@@ -8,7 +8,7 @@ export const THINNEST_PX = 2;
 /** Opacity of a band and of its two edges; a thin one is all edge, or it would not be seen. */
 const FAINT = 0.13;
 const EDGE = 0.4;
-/** Of a band that was made wider than its pause: many of them must not look like one long pause. */
+/** The faintest opacity of a mark that was widened beyond its pause: many of them must not look like one long pause. */
 const FAINTEST = 0.16;
 
 export const SIDE_COLOUR: Record<Side, ColourName> = {

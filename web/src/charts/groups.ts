@@ -8,7 +8,7 @@ import { groupedRows } from "./rows";
 import { mean } from "./throughput";
 import { aligned, binWidth, type Window } from "./window";
 
-/** As many groups have a colour of their own; more could not be told apart. */
+/** Number of groups with a colour of their own; more could not be told apart. */
 export const COLOURED = 8;
 
 interface Process {

@@ -2,7 +2,7 @@ import { h } from "../dom";
 import { failureText } from "../failure";
 import type { Plot, View } from "./plot";
 
-/** A plot that says so in its place when it fails, and tries again at the next drawing. */
+/** A plot that shows an error message if it fails, and tries again at the next drawing. */
 export class GuardedPlot implements Plot {
   readonly root: HTMLElement;
   readonly over: HTMLElement;

@@ -5,7 +5,7 @@ import type { Window } from "./window";
 export interface MergedCells {
   readonly merge: number;
   readonly columns: number;
-  /** Sorted by column, then row; three arrays of one length. */
+  /** Cells sorted by column, then row; three arrays of one length. */
   readonly column: Int32Array;
   readonly row: Int32Array;
   readonly count: Float64Array;

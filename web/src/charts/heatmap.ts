@@ -82,7 +82,7 @@ export function scaleTicks(most: number): number[] {
   return [...ticks, most];
 }
 
-/** Which colour means how many requests. */
+/** Maps counts of requests to colours. */
 class ColourScale {
   readonly root: HTMLElement;
   readonly #canvas = h("canvas", { width: SHADES, height: 1, "aria-hidden": "true" });

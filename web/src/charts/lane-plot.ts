@@ -24,7 +24,7 @@ export function pausesIn(pauses: readonly Pause[], window: Window): Pause[] {
   );
 }
 
-/** Pauses of one kind as marks on a line of time. */
+/** Pauses of one kind as marks on a time line. */
 export class LanePlot implements Plot {
   readonly root: HTMLElement;
   readonly over: HTMLElement;
@@ -99,7 +99,7 @@ export class LanePlot implements Plot {
   }
 }
 
-/** Said of a lane as a whole. */
+/** A text that describes the lanes in a window, for screen readers. */
 export function lanesSummary(lanes: readonly Lane[], window: Window): string {
   const said = lanes.map(({ title, pauses }) => {
     const shown = pausesIn(pauses, window);

@@ -18,9 +18,9 @@ export interface LineSeries {
   colour: ColourName;
   mark: Mark;
   width?: number;
-  /** One value per bin; where there are two kinds of latency, the kind that is asked for. */
+  /** One value per bin; for latency, of the chosen kind. */
   values(view: View): Values;
-  /** The drawn part of them, if that is not all. */
+  /** The values to draw, if they are not all. */
   drawn?(values: Values): Values;
 }
 
@@ -59,7 +59,7 @@ export class LinePlot implements Plot {
   over: HTMLElement;
   readonly #options: LinePlotOptions;
   readonly #legend: Legend;
-  /** From the one at the back to the one in front. */
+  /** The series from back to front. */
   readonly #drawn: LineSeries[];
   readonly #chart: uPlot;
   readonly #shape: string;
@@ -144,7 +144,7 @@ export class LinePlot implements Plot {
           for (let i = 0; i < above.length; i += 1) above[i] = (above[i] ?? 0) + (below[i] ?? 0);
       }
     }
-    // The last step is as wide as its bin.
+    // Repeat the last value, so that the last step is as wide as its bin.
     if (stepped) for (const column of columns) column.push(column.at(-1) ?? null);
     return [x, ...columns] as uPlot.AlignedData;
   }
@@ -231,7 +231,7 @@ export class LinePlot implements Plot {
       grid: { stroke: () => this.#view?.theme.colour("grid") ?? "gray", width: 1 },
       ticks: { show: false },
       splits: (_, __, min, max) => (log ? logTicks(min, max, wanted) : linearTicks(max, wanted)),
-      // By default uPlot puts null in the place of a log axis's ticks that it finds too dense.
+      // Keep all ticks: by default uPlot drops those of a log axis that it finds too dense.
       filter: (_, splits) => splits,
       // Without times below there is no room for the lower half of a zero.
       values: (_, splits) =>

@@ -12,7 +12,7 @@ export function mergeFor(window: Window, bin_s: number, pixels: number): number 
   return 1;
 }
 
-/** Means of `merge` neighbours each, of those that are known. */
+/** Means of `merge` neighbouring values each, without missing values. */
 export function meansOf(values: Values, merge: number): Values {
   if (merge === 1) return values;
   return Array.from({ length: Math.ceil(values.length / merge) }, (_, index) => {

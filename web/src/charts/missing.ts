@@ -48,7 +48,7 @@ export function whyNoLatency(report: Report): string {
     : "No request of this recording was answered or timed out, so that there is no response time. Throughput has the failures.";
 }
 
-/** Said beside a chart of pauses that has only one side. */
+/** A note beside a chart of pauses that lacks a side. */
 export function missingSources(
   report: Pick<Report, "sources">,
   wanted: { source: string; what: string }[],

@@ -44,7 +44,7 @@ export function shades(dark: boolean): Rgb[] {
   return table;
 }
 
-/** Place of a count in the table of shades. */
+/** Index of a count's shade. */
 export function shadeOf(count: number, most: number): number {
   if (most <= 1) return 0;
   return Math.round((Math.log(Math.max(1, count)) / Math.log(most)) * (SHADES - 1));

@@ -7,12 +7,12 @@ import type { Store } from "../state";
 import type { Plot, View } from "./plot";
 import type { Rows } from "./rows";
 
-/** One chart of the report: a heading, its plots, a summary in words, and the table behind it. */
+/** A chart of the report: a heading, its plots, a summary in words, and the table behind it. */
 export interface Panel extends PanelBody {
   /** Names it in a link. */
   id: string;
   title: string;
-  /** Whether `missing` tells of a failure. */
+  /** Whether `missing` describes a failure. */
   failed?: boolean;
 }
 
@@ -21,9 +21,9 @@ export interface PanelBody {
   /** The drawn figures and their unit. */
   note: string;
   plots: Plot[];
-  /** Instead of plots: why there is nothing to draw. */
+  /** Shown instead of plots: why there is nothing to draw. */
   missing: string | null;
-  /** Controls of its own. */
+  /** Controls of the chart. */
   tools?: HTMLElement;
   /** Under the plots, such as a colour scale. */
   foot?: HTMLElement;

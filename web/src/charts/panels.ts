@@ -29,7 +29,7 @@ export function panelsOf(report: Report, store: Store): Panel[] {
   ];
 }
 
-/** A chart whose failure stays its own, be it while it is made, drawn, described or listed. */
+/** A chart whose failures don't affect the page, whether it is being made, drawn, described or listed. */
 function guarded(id: string, title: string, make: () => PanelBody): Panel {
   try {
     const panel = make();

@@ -36,12 +36,12 @@ export function lanes(pauses: readonly Pause[]): Lane[] {
     }));
 }
 
-/** Which pauses there would be no sign of. */
+/** The kinds of pauses that were not recorded. */
 export function notCaptured(report: Pick<Report, "pauses" | "sources">): string {
   const hasStalls = report.pauses.some(({ kind }) => kind === "stall");
   return missingSources(report, [
     { source: "pauses", what: "GC and safepoints of the server (no agent was attached)" },
-    // The load driver has its stalls without a source of their own.
+    // The load driver reports its stalls without a source.
     ...(hasStalls ? [] : [{ source: "stalls", what: "stalls" }]),
   ]);
 }

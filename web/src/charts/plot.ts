@@ -21,14 +21,14 @@ export interface View {
   readonly phaseEdges: readonly number[];
 }
 
-/** One picture over time. */
+/** A plot over time. */
 export interface Plot {
-  /** All of it. */
+  /** The plot's element. */
   readonly root: HTMLElement;
   /** The plotting area, over which the common cursor and the brush lie. */
   readonly over: HTMLElement;
   draw(view: View): void;
-  /** Writes the values at the common cursor, or what stands there without one. */
+  /** Writes the values at the common cursor, or a default text without a cursor. */
   readout(time: number | null, view: View): void;
   /** Tells more about the place under the pointer (CSS pixels in `over`); null when it left. */
   hover?(at: { x: number; y: number } | null, view: View): void;

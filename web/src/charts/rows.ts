@@ -36,7 +36,7 @@ export function binRows(
 
 export const TIME: Column = { name: "time", unit: "s", write: (value) => value.toFixed(3) };
 
-/** Rows of several things that have bins each: what the thing is called comes after the time. */
+/** Rows of things with bins: the name of the thing follows the time. */
 export function groupedRows<T extends { time_s: readonly number[] }>(
   things: readonly T[],
   window: Window,

@@ -64,7 +64,7 @@ export class SpectrogramGrid {
     return { from, to: Math.min(rows, Math.max(from + 1, Math.ceil(window.end / bin_s - 1e-9))) };
   }
 
-  /** Numbers of the names that a filter lets through; null for all of them. */
+  /** Numbers of the names that a filter selects; null for all. */
   #number(name: Name, filter: Filter): number | null {
     const wanted = filter[name];
     if (wanted === null) return null;
@@ -74,7 +74,7 @@ export class SpectrogramGrid {
     return wanted === OTHERS ? names.length : -1;
   }
 
-  /** Hands on each cell that the filter lets through and that lies in the given ones. */
+  /** Calls `take` for each selected cell among the given ones. */
   #each(filter: Filter, within: Cells | null, take: (cell: number) => void): void {
     const { cells } = this.data;
     const wanted = NAMES.map((name) => this.#number(name, filter));
@@ -106,7 +106,7 @@ export class SpectrogramGrid {
     return { counts, most };
   }
 
-  /** Totals of some cells by one of the names, those that took longest together first. */
+  /** Totals of cells by one of the names, by time, the largest first. */
   totals(name: Name, filter: Filter, within: Cells): Total[] {
     const { cells } = this.data;
     const { names, others } = this.names(name);
@@ -162,7 +162,7 @@ export class SpectrogramGrid {
     };
   }
 
-  /** The cells that an area touches; of one from areaOf, its very cells. */
+  /** The cells that an area touches; for an area of areaOf exactly its cells. */
   cellsOf(area: Area): Cells {
     const { bin_s, rows, edges_ns } = this.data;
     const columnFrom = Math.max(

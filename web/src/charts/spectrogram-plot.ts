@@ -262,7 +262,7 @@ export class SpectrogramPlot {
     const step = steps[event.key];
     const { from, to } = this.#rows();
     if (step) {
-      // They would move the window of the charts.
+      // The wheel would move the window of the charts.
       event.preventDefault();
       this.#hasFocus = true;
       if (event.shiftKey && !this.#begun) this.#begun = this.#cursor;

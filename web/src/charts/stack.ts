@@ -149,7 +149,7 @@ export class ChartStack {
     }
     tellAll(this.#cursorListeners, cursor);
     tellAll(this.#drawListeners, view);
-    // uPlot draws in a microtask; this one comes after it.
+    // uPlot draws in a microtask; this one runs after it.
     if (stale.length > 0)
       queueMicrotask(() => performance.measure(REDRAW, { start: begun, end: performance.now() }));
   }

@@ -50,8 +50,7 @@ export function throughputPanel(report: Report): PanelBody {
 }
 
 /**
- * Without the zeros that have no failure beside them: a red line along the whole axis would say that
- * something is wrong where nothing is.
+ * Drops zeros without failures beside them: a red line along the whole axis would look like a problem.
  */
 export function withoutRest(values: Values): Values {
   const some = (index: number): boolean => (values[index] ?? 0) > 0;

@@ -31,7 +31,7 @@ function multiples(start: number, end: number, step: number): number[] {
 /** Ticks of a value axis that starts at 0. */
 export function linearTicks(max: number, wanted: number): number[] {
   if (!(max > 0)) return [0];
-  // One tick above 0 at least, or the axis says nothing.
+  // At least one tick above 0, so that the axis has a scale.
   return multiples(0, max, Math.min(decimalStep(max / Math.max(1, wanted)), niceBelow(max)));
 }
 

@@ -1,7 +1,7 @@
-/** Between the pointer and what tells more about the place under it. */
+/** Distance of a tip from the pointer. */
 const BESIDE_PX = 14;
 
-/** Puts a tip beside a point, left of it where there is more room, and never out of what it lies in. */
+/** Places a tip beside a point, to the left if there is more room, within its container. */
 export function placeTip(tip: HTMLElement, at: { x: number; y: number }, width: number): void {
   const own = tip.offsetWidth;
   const right = at.x + BESIDE_PX;

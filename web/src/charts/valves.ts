@@ -6,7 +6,7 @@ import { groupedRows } from "./rows";
 import { mean } from "./throughput";
 import { aligned, binsIn, binWidth } from "./window";
 
-/** Where a valve told nothing for longer than so many bins, it was not there. */
+/** If a valve has no rows for more bins than this, it did not exist. */
 const GAP_BINS = 5;
 
 export function valvesPanel({ valves }: Report): PanelBody {

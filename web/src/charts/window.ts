@@ -60,7 +60,7 @@ export interface Range {
   readonly to: number;
 }
 
-/** The bins (given by their starts) that touch a window. */
+/** The bins that overlap a window, by the bins' starts. */
 export function binsIn(starts: ArrayLike<number>, window: Window): Range {
   const from = firstAtLeast(starts, window.start);
   // The bin before reaches into the window, unless one starts right there.
@@ -68,7 +68,7 @@ export function binsIn(starts: ArrayLike<number>, window: Window): Range {
   return { from: before, to: Math.max(before, firstAtLeast(starts, window.end)) };
 }
 
-/** Width of bins that are given by their starts only: the smallest distance, as gaps may only widen it. */
+/** Width of bins by their starts: the smallest distance, because gaps only widen it. */
 export function binWidth(starts: ArrayLike<number>): number {
   let width = Number.POSITIVE_INFINITY;
   for (let i = 1; i < starts.length; i += 1) width = Math.min(width, (starts[i] ?? 0) - (starts[i - 1] ?? 0));

@@ -2,7 +2,7 @@ import { type Placed, share } from "./tree";
 
 export const ROW = 18;
 const NARROWEST = 0.3;
-/** A row in which nothing is as wide is not worth its height. */
+/** A row whose nodes are all narrower is not drawn. */
 const WORTH_A_ROW = 1;
 
 export interface View {
@@ -97,7 +97,7 @@ export function nodeAt(view: View, x: number, y: number): Placed | null {
   return null;
 }
 
-/** The end of a name says more than its beginning. */
+/** Cut names at the start: their end is more specific. */
 function shortened(text: string, room: number): string {
   return text.length <= room ? text : `…${text.slice(text.length - room + 1)}`;
 }
@@ -114,7 +114,7 @@ const KINDS: Record<string, [number, number]> = {
   a: [215, 10],
 };
 
-/** By what the frame is, and a little by its name, so that neighbours can be told apart. */
+/** The colour of a frame by its kind, with a shade by its name, so that neighbours differ. */
 export function colour(kind: string, text: string, dark: boolean): string {
   let sum = 7;
   for (let place = 0; place < text.length; place++) sum = (sum * 31 + text.charCodeAt(place)) >>> 0;

@@ -154,7 +154,7 @@ export function flameGraph(first: FlameTree, theme: Theme): FlameGraph {
     said,
     behind,
   );
-  // Keys of the page around it don't reach in, and those of this one don't reach out.
+  // Keys do not pass between the graph and the page around it.
   root.addEventListener("keydown", (event) => {
     event.stopPropagation();
     if (event.key === "/" && document.activeElement !== search) {

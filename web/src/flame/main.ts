@@ -15,7 +15,7 @@ function show(data: FlameTree): HTMLElement[] {
   const graph = flameGraph(data, theme);
   const scope = data.scope && scopeView(data, data.scope, theme, inTheAddress(data.scope), graph.show);
   addEventListener("keydown", (event) => {
-    // In a field it means something else, and is kept there.
+    // In a text field Escape has another meaning.
     if (event.key === "Escape" && !event.defaultPrevented) scope?.giveUp();
   });
   return [

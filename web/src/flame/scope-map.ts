@@ -18,7 +18,7 @@ export class ScopeMap {
   readonly #canvas: HTMLCanvasElement;
   readonly #said = h("p", { class: "said", role: "status" });
   #chosen: Stretch | null = null;
-  /** Where the keyboard is. */
+  /** The cell of the keyboard cursor. */
   #cursor = 0;
   #hasFocus = false;
   /** The cell where a choice began that has no end yet. */
@@ -86,7 +86,7 @@ export class ScopeMap {
     const gap = this.#column_px > 6 ? 1 : 0;
     for (let column = 0; column < grid.columns; column += 1) {
       const x = LEFT + column * this.#column_px;
-      // The ground of each column, so that one without samples is seen to be there.
+      // Draw the background of each column, so that a column without samples is visible.
       context.fillStyle = theme.colour("grid");
       context.fillRect(x, TOP, this.#column_px - gap, HEIGHT);
       let idle = true;
@@ -330,7 +330,7 @@ export class ScopeMap {
   }
 }
 
-/** Which colour means how many samples. */
+/** A legend of colours and numbers of samples. */
 export function scopeLegend(grid: ScopeGrid, theme: Theme): HTMLElement {
   const canvas = h("canvas", { width: SHADES, height: 1, "aria-hidden": "true" });
   const paint = () => {

@@ -10,7 +10,7 @@ import type { StretchChoice } from "./stretch-choice";
 
 export interface ScopeView {
   readonly root: HTMLElement;
-  /** Gives up a choice that is begun, and else the one that is made. */
+  /** Cancels a choice in progress, or else clears the choice. */
   giveUp(): void;
 }
 
@@ -84,7 +84,7 @@ export function scopeView(
       columnsTable(grid, (stretch) => choice.choose(stretch)),
     ),
   );
-  // Keys of the page around it don't reach in, and those of this one don't reach out.
+  // Keys do not pass between the map and the page around it.
   root.addEventListener("keydown", (event) => {
     event.stopPropagation();
     if (event.key === "Escape") giveUp();
@@ -92,7 +92,7 @@ export function scopeView(
   return { root, giveUp };
 }
 
-/** Rows that a person would look through; there are as many columns as seconds. */
+/** The most rows of the table; there is a column for each second. */
 const MOST_ROWS = 1000;
 
 function columnsTable(grid: ScopeGrid, choose: (stretch: Stretch) => void): HTMLElement {

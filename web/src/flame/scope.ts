@@ -49,7 +49,7 @@ export function readTimes(data: FlameScope): Samples {
   };
 }
 
-/** The same graph of the samples in a stretch alone: the same nodes with other weights, many of them 0. */
+/** The same graph with only the samples of a stretch: the same nodes with other weights, many of them 0. */
 export function within(data: FlameTree, samples: Samples, { from, to }: Stretch): FlameTree {
   const { depth } = data.nodes;
   const weight = new Array<number>(depth.length).fill(0);
@@ -130,7 +130,7 @@ export class ScopeGrid {
     return step * this.step_s;
   }
 
-  /** From one cell to another, both included, in whichever order. */
+  /** The stretch between two cells, both included, in any order. */
   between(a: number, b: number): Stretch {
     return {
       from: this.start + Math.min(a, b) * this.cell,
@@ -157,7 +157,7 @@ function divisorBelow(number: number, most: number): number {
   return 1;
 }
 
-/** Seconds as short as they are exact. */
+/** Seconds with as few digits as are exact. */
 export function writeSeconds(step: number, step_s: number): string {
   return String(Number((step * step_s).toFixed(Math.max(0, Math.ceil(-Math.log10(step_s) - 1e-9)))));
 }

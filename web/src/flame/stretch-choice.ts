@@ -1,7 +1,7 @@
 import type { FlameScope } from "../model";
 import { formatStretch, parseStretch, type Stretch } from "./scope";
 
-/** Where the chosen stretch of time is kept, so that a link and "back" lead to it; null is the whole run. */
+/** Keeps the chosen stretch of time in the address, so that links and "back" restore it; null is the whole run. */
 export interface StretchChoice {
   current(): Stretch | null;
   choose(stretch: Stretch | null): void;

@@ -10,9 +10,9 @@ export interface Placed {
   other: number;
   start: number;
   parent: number;
-  /** One past the last node below it. */
+  /** Index after the last descendant. */
   end: number;
-  /** Its own weight, without that of what it called. */
+  /** Its own weight, without callees. */
   self: number;
 }
 
@@ -21,11 +21,11 @@ export function share(part: number, whole: number): number {
   return whole > 0 ? part / whole : 0;
 }
 
-/** Gives each node its place, its parent and its own weight. */
+/** Computes each node's position, parent and own weight. */
 export function place(data: FlameTree): Placed[] {
   const placed: Placed[] = [];
   const open: Placed[] = [];
-  /** Where the next child of each open node begins. */
+  /** Position of the next child of each open node. */
   const next: number[] = [];
   const { nodes, names } = data;
   nodes.depth.forEach((depth, index) => {

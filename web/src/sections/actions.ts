@@ -6,7 +6,7 @@ import type { Theme } from "../theme";
 
 /** Something that can be done from anywhere: a key, a line of the help, and for some a button. */
 export interface Action {
-  /** As KeyboardEvent.key names them. */
+  /** Names of keys as in KeyboardEvent.key. */
   keys: string[];
   does: string;
   /** The text of its button in the bar. */

@@ -1,7 +1,7 @@
 import { h } from "../dom";
 import { failureText } from "../failure";
 
-/** A part of the page; where it can't be built the page says so in its place, and goes on. */
+/** Builds a part of the page. If that fails, an error message takes its place, and the page goes on. */
 export function contained(title: string, build: () => HTMLElement[]): HTMLElement[] {
   try {
     return build();

@@ -6,7 +6,7 @@ type Write = (value: number) => string;
 /** Nanoseconds above this are no length but a moment since the Unix epoch (this one is in 2001). */
 const FIRST_MOMENT_NS = 1e18;
 
-/** Units that the end of a name gives; the longest first where one ends another. */
+/** Units by the suffix of a name; longer suffixes before their own endings. */
 const UNITS: [suffix: string, write: Write][] = [
   ["_per_s", perSecond],
   ["_bytes", bytes],
@@ -17,7 +17,7 @@ const UNITS: [suffix: string, write: Write][] = [
   ["_s", (value) => `${digits3(value)}\u00a0s`],
 ];
 
-/** Suffixes that say what the figure is, not only its unit. */
+/** Suffixes that belong to the name, and not only to the unit. */
 const TELLING = new Set(["_share", "_ratio"]);
 
 /** Names that are a share by themselves. */
@@ -49,7 +49,7 @@ function isTable(value: unknown): value is Entries[] {
   return Array.isArray(value) && value.length > 1 && value.every(isEntries);
 }
 
-/** The one of a list of one. */
+/** The value of a list with one value. */
 function onlyOf(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 && isEntries(value[0]) ? value[0] : value;
 }

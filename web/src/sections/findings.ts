@@ -108,7 +108,7 @@ function card(finding: Finding, report: Explained, store: FindingChoice) {
 
 /** "Explains 62 % of the slow requests; 4 % expected by chance", with the two as bars. */
 function share({ share: explained, chance_share: chance }: Finding): HTMLElement | false {
-  // Of a cause that nothing is counted for, the detail has the test.
+  // Without attributed requests the detail describes the test.
   if (explained === null || explained === 0) return false;
   const words = [h("strong", {}, `Explains ${percent(explained)}`), " of the slow requests"];
   if (chance !== null) words.push(`; ${percent(chance)} expected by chance`);

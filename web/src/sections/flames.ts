@@ -8,8 +8,8 @@ import type { Store } from "../state";
 import type { Theme } from "../theme";
 
 /**
- * Where the CPU time went, by thread group; and while requests were slow, against the rest. The first is of the window that
- * the charts show, and its map of samples chooses that window.
+ * Flame graphs of CPU time by thread group, and of slow requests against the rest. The first shows the charts' window,
+ * and its map of samples chooses that window.
  */
 export function flames(report: Report, store: Store, theme: Theme): HTMLElement {
   const section = h(

@@ -11,13 +11,13 @@ const PERCENTILES: { field: keyof Percentiles; label: string }[] = [
   { field: "max", label: "max" },
 ];
 
-/** The last phase is often the one that matters: a table of up to so many shows all of them. */
+/** A table of up to this many phases shows all of them, because the last one often matters most. */
 const MOST_IN_SIGHT = 60;
 
-/** Below this share of what was asked, a phase did not keep up. */
+/** Below this share of the requested rate a phase did not keep up. */
 const KEPT_UP = 0.98;
 
-/** Each phase in a row: what was asked, what came of it. */
+/** A row for each phase: the requested and the achieved load. */
 export function phaseTable(report: Report, store: Store): HTMLElement {
   const section = h(
     "section",
@@ -134,7 +134,7 @@ export function asked({ rate_per_s, end_rate_per_s, in_flight }: Phase): string 
   return in_flight === null ? NOTHING : `${count(in_flight)} in flight`;
 }
 
-/** Achieved throughput as a share of what was asked; null where no rate was asked. */
+/** Achieved throughput as a share of the requested rate; null without a requested rate. */
 export function achievedShare({ rate_per_s, end_rate_per_s, throughput_per_s }: Phase): number | null {
   if (rate_per_s === null) return null;
   const wanted = (rate_per_s + (end_rate_per_s ?? rate_per_s)) / 2;

@@ -5,11 +5,11 @@ import type { Probe, Report } from "../model";
 /** The figures of one probe. */
 export interface ByVariant {
   probe: string;
-  /** By variant; null is the name where there are none. */
+  /** Figures by variant; the key is null without variants. */
   of: Map<string | null, Probe>;
 }
 
-/** Where the time of the metered methods went, the most own time first; nothing where no probe was recorded. */
+/** Where the time of the metered methods went, by own time; empty without probes. */
 export function probes(report: Report): HTMLElement[] {
   if (report.probes.length === 0) return [];
   const variants = variantsOf(report);
@@ -52,7 +52,7 @@ export function variantsOf({ probes, comparison }: Pick<Report, "probes" | "comp
   return [baseline, ...[...names].filter((name) => name !== baseline).sort()];
 }
 
-/** In the order in which they first come. */
+/** In order of first appearance. */
 export function byProbe(rows: readonly Probe[]): ByVariant[] {
   const all = new Map<string, ByVariant>();
   for (const row of rows) {

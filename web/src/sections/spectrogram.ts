@@ -313,7 +313,7 @@ function cellRows(grid: SpectrogramGrid, { counts, window }: Shown): Rows {
   };
 }
 
-/** Which colour means how many calls. */
+/** Maps counts of calls to colours. */
 class Scale {
   readonly root: HTMLElement;
   readonly #canvas = h("canvas", { width: SHADES, height: 1, "aria-hidden": "true" });

@@ -111,8 +111,8 @@ function needed({ ratio, runs_needed }: Ratio): string {
 }
 
 /**
- * How far the bars of all variants reach, so that they compare. An interval that is too wide for a verdict would leave the
- * others no room: it has an arrow where it goes beyond.
+ * The common scale of all variants' bars. An interval that is too wide for a verdict is cut and gets an arrow, to leave
+ * room for the others.
  */
 export function widestOf(variants: readonly Pick<Variant, "metrics">[]): number {
   const reach = variants
@@ -133,7 +133,7 @@ export function placeOf(ratio: number, widest: number): number {
 function bar({ ratio, low, high }: Ratio, widest: number): HTMLElement {
   const strip = h("div", { class: "ratio-bar", "aria-hidden": "true" }, h("span", { class: "one" }));
   if (low !== null || high !== null) {
-    // One end alone: the other is infinite.
+    // A one-sided interval: the other end is infinite.
     const [least, most] = [low ?? 0, high ?? Number.POSITIVE_INFINITY];
     const [from, to] = [placeOf(least, widest), placeOf(most, widest)];
     const beyond = [least < 1 / widest && "beyond-left", most > widest && "beyond-right"].filter(Boolean);

@@ -1,10 +1,10 @@
 import type { Store } from "../state";
 
-/** Choices of a page that the address holds, beside those of the charts. */
+/** Choices that the page keeps in its address, beside those of the charts. */
 export class Choices {
   constructor(readonly store: Store) {}
 
-  /** Empty where nothing was chosen. */
+  /** The chosen value; empty without a choice. */
   chosen(name: string): string {
     return this.store.selection.more[name] ?? "";
   }

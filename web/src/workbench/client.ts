@@ -7,7 +7,7 @@ export class NoAnswer extends Error {}
 
 export type Parameters = Record<string, string | null | undefined>;
 
-/** The server that this page came from. */
+/** Client of the server that this page came from. */
 export class Client {
   readonly #token: string;
   readonly #listeners: ((isThere: boolean) => void)[] = [];
@@ -25,7 +25,7 @@ export class Client {
     this.#listeners.push(listener);
   }
 
-  /** Asks a question. Throws NoAnswer, or an AbortError where `signal` says so. */
+  /** Sends a question. Throws NoAnswer, or an AbortError after `signal`. */
   async get<T>(name: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<T> {
     const fields = Object.entries(parameters).filter((field): field is [string, string] => !!field[1]);
     const query = new URLSearchParams(fields).toString();

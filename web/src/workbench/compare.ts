@@ -4,7 +4,7 @@ import type { Comparison, Listed } from "../model";
 import { variants } from "../sections/variants";
 import type { Subject } from "./subject";
 
-/** This window against another one, or this recording against another. */
+/** Compares this window with another one, or this recording with another. */
 export async function compared(subject: Subject, signal: AbortSignal): Promise<HTMLElement[]> {
   const [against, other] = [subject.chosen("against"), subject.chosen("with")];
   const recordings = await subject.client.get<Listed[]>("recordings", {}, signal);

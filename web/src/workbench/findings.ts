@@ -34,7 +34,7 @@ export class Findings {
     }
   }
 
-  /** Asks again where the window is another. */
+  /** Asks again if the window has changed. */
   update(): void {
     const { subject } = this;
     const [window, against] = [subject.window, subject.chosen("against")];

@@ -10,7 +10,7 @@ import { Client } from "./client";
 import { livePage } from "./live/page";
 import { page } from "./page";
 
-/** The page of the recording that the address names, or of the only one; else the list of them. */
+/** Shows the page of the recording in the address, or of the only one, or else the list. */
 async function show(app: HTMLElement, client: Client): Promise<void> {
   const recordings = await client.get<Listed[]>("recordings");
   const named = new URLSearchParams(location.hash.replace(/^#/, "")).get("recording");
@@ -63,7 +63,7 @@ async function start(): Promise<void> {
   }
   let recording = recordingOf(location.hash);
   addEventListener("hashchange", () => {
-    // Another recording is another page.
+    // Each recording has a page of its own.
     const next = recordingOf(location.hash);
     if (next !== recording) location.reload();
     recording = next;

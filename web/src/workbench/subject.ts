@@ -5,7 +5,7 @@ import type { Theme } from "../theme";
 import { Choices } from "./choices";
 import type { Client, Parameters } from "./client";
 
-/** The recording that is looked at, and what is chosen of it. */
+/** The shown recording, and the choices of its page. */
 export class Subject extends Choices {
   constructor(
     readonly client: Client,

@@ -147,7 +147,7 @@ export async function slowest(subject: Subject, signal: AbortSignal): Promise<HT
 }
 
 function slowTable(subject: Subject, requests: readonly SlowRequest[]): HTMLElement {
-  // As texts hold these numbers exactly and JSON's don't, microseconds are as far as this goes.
+  // Precise to a microsecond: the texts have exact numbers, JSON does not.
   const start = (row: SlowRequest): number => row.start_ns / 1e9 - Number(subject.report.start_ns) / 1e9;
   const fields: Field<SlowRequest>[] = [
     { ...TIME, name: "due", of: start, open: (row) => around(subject, start(row), row.response_ms / 1000) },

@@ -4,7 +4,7 @@ import { expect, test } from "./page";
 
 const WINDOWS = 20;
 
-// So high that all charts are on the screen, and so drawn.
+// High enough to show, and so draw, all charts.
 test.use({ viewport: { width: 1280, height: 4500 } });
 
 for (const sample of randomSamples()) {

@@ -146,7 +146,7 @@ test("losses are told at the top and in the sources", async ({ report, page }) =
     .filter({ hasText: "threads that ended between two readings" });
   await expect(row).toBeInViewport();
   await expect(row).toContainText("⚠ 1,204");
-  // One row of the CPUs changes no figure.
+  // One lost row of the CPUs changes no figure.
   await expect(page.locator(".lost")).not.toContainText("cpus");
   await expect(page.locator("#sources .quiet")).toHaveText("Rows lost, too few to change a figure: cpus 1.");
 });

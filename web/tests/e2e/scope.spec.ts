@@ -14,7 +14,7 @@ async function open(page: Page, hash = ""): Promise<void> {
 
 const map = (page: Page) => page.locator(".scope .map canvas");
 const chosen = (page: Page) => page.locator(".scope .chosen");
-/** Its name says of how many samples the graph is. */
+/** The graph's label has its number of samples. */
 const graph = (page: Page) => page.locator(".flame canvas").first();
 
 /** The middle of a cell of the map. */
@@ -53,7 +53,7 @@ test("a dragged stretch is what the graph is of, and in the link", async ({ page
   await expect(graph(page)).toHaveAttribute("aria-label", /Flame graph of 120 samples/);
   await expect(page).toHaveURL(/#t=5-5.3$/);
   await expect(page.locator(".scope code")).toHaveText("helenus flame RECORDING --from 5s --to 5.3s");
-  // Nothing but the collector runs: its frame fills the width.
+  // Only the collector runs, so its frame fills the width.
   const width = (await graph(page).boundingBox())?.width ?? 0;
   await graph(page).hover({ position: { x: width * 0.95, y: 2 * 18 + 9 } });
   await expect(page.locator(".flame .said")).toContainText("GangWorker::run · 1.20 s, 100.0 %");

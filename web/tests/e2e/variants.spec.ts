@@ -35,7 +35,7 @@ test("an interval is a bar on its side of 1", async ({ report, page }) => {
   expect(better.to).toBeLessThan(0.5);
   const worse = await place("response max", ".interval");
   expect(worse.from).toBeGreaterThan(0.5);
-  // This one is too wide for a verdict, and goes beyond the bar.
+  // This interval is too wide for a verdict, and exceeds the bar.
   const beyond = await place("jitter", ".interval");
   expect(beyond.to).toBeCloseTo(1, 2);
   await expect(page.locator("#variants th").filter({ hasText: "1/2 … 1 … 2" })).toHaveCount(2);

@@ -2,7 +2,7 @@ import AxeBuilder from "@axe-core/playwright";
 import { test as base, expect, type Page } from "@playwright/test";
 import { WorkbenchServer } from "../sample/workbench";
 
-/** A server of its own for each test, which fails on anything said on the console but that the server is gone. */
+/** Each test has a server of its own, and fails on any console message except that the server is gone. */
 const test = base.extend<{ server: WorkbenchServer }>({
   server: async ({ page }, use) => {
     const server = new WorkbenchServer();

@@ -62,7 +62,7 @@ export function probesOf(): Probe[] {
   ];
 }
 
-/** Of a baseline and a variant that waits less for the commit log, and was spared one of the probes. */
+/** Probes of a baseline and of a variant that waits less for the commit log and lacks one probe. */
 export function probesByVariant(): Probe[] {
   const [none, valve] = ["none", "throughput valve"];
   return [

@@ -18,7 +18,7 @@ function ratio(name: string, unit: string, figures: Partial<Ratio>): Ratio {
   };
 }
 
-/** One variant with every verdict there is, and one with too few blocks. */
+/** One variant with every possible verdict, and one with too few blocks. */
 export function comparisonOf(): Comparison {
   const throughput = { better: "higher", baseline: 4210, variant: 4715 } as const;
   return {

@@ -9,7 +9,7 @@ export interface Sampled {
   count: number;
 }
 
-/** As the binary writes the times of samples. */
+/** Encodes times of samples as the binary does. */
 export function encode(sampled: Sampled[], first: number): string {
   const bytes: number[] = [];
   const put = (number: number): void => {

@@ -2,7 +2,7 @@ import type { Report } from "../../src/model";
 import { comparisonOf } from "./comparison";
 import { overloadReport } from "./reports";
 
-/** Figures that are not as the page expects them, as a bug of ours would make them. */
+/** Figures that violate the page's expectations, as a bug would make them. */
 export function brokenReport(report: Report): Report {
   const missing = undefined as unknown as number[];
   return {

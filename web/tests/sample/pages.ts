@@ -16,7 +16,7 @@ export const FLAME_PLACEHOLDER = "/*HELENUS_FLAME*/";
 const WEB = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const FOLDER = join(WEB, "dist", "samples");
 
-/** Recordings as chance makes them, by their seeds. */
+/** Seeds of random recordings. */
 const RANDOM_REPORTS = Array.from({ length: 8 }, (_, seed) => seed);
 
 export type Sample =

@@ -4,7 +4,7 @@ import { Random } from "./random";
 import { emptyReport } from "./reports";
 import { cpuOf, groupsOf, poolsOf, tablesOf } from "./server";
 
-/** Longer recordings have wider bins, as those of the binary. */
+/** Longer recordings have wider bins, as in the binary. */
 const MOST_BINS = 1800;
 const ROWS_PER_DECADE = 12;
 
@@ -31,7 +31,7 @@ export function randomReport(seed: number): Report {
   const bin_s = Math.max(0.1, duration_s / MOST_BINS);
   const bins = Math.max(1, Math.ceil(duration_s / bin_s));
   const time_s = Array.from({ length: bins }, (_, bin) => bin * bin_s);
-  // One bin at least holds something.
+  // At least one bin has data.
   const kept = Math.floor(random.next() * bins);
   const full = time_s.map((_, bin) => bin === kept || random.next() < filled);
   const series = (): LatencySeries => {
@@ -126,7 +126,7 @@ function heatmapOf({ bin_s, time_s, response }: Latency, random: Random): Report
   };
 }
 
-/** Where a person might look: anything from a millisecond to all of it, the ends included; as parts of a link. */
+/** Random windows from a millisecond to the whole time, ends included, as parts of a link. */
 export function randomWindows(seed: number, duration_s: number, number: number): string[] {
   const random = new Random(seed);
   const windows = new Set<string>();

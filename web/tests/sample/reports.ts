@@ -200,7 +200,7 @@ function flamesOf(): FlameTree[] {
   ];
 }
 
-/** Share of the slow requests that were open in one of the pauses. */
+/** Share of the slow requests that overlapped one of the pauses. */
 function shareIn(run: Run, pauses: readonly Pause[], slow_ms: number): number {
   let slow = 0;
   let within = 0;

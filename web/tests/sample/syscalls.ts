@@ -12,7 +12,7 @@ const FILES = [
   "/var/lib/cassandra/data/ks/t/nb-2-big-Data.db",
 ];
 const DATA = 3;
-/** Calls of the last file come from files that have no number of their own. */
+/** Calls of the last file stand for files without a number of their own. */
 const OTHER_FILES = 17;
 
 /** Bounds of columns, evenly wide in the logarithm. */

@@ -11,7 +11,7 @@ const PARTS = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "dist", 
 const TOKEN = "0123456789abcdef";
 const CONTENT: Record<string, string> = { html: "text/html", js: "text/javascript", css: "text/css" };
 
-/** Stands in for `helenus serve`, with answers that say which window they are of. */
+/** Stands in for `helenus serve`; its answers name their window. */
 export class WorkbenchServer {
   readonly asked: URL[] = [];
   readonly #server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-//! Since when it is so, and against which time it is judged.
+//! Findings about when requests became slow, and the earlier time for comparison.
 
 use crate::world::{MS, NODE, S, T0, World, check_wording, healthy_gc};
 use helenus_explain::{Engine, Explanation, Options, contradictions, explain};

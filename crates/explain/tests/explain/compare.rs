@@ -27,7 +27,7 @@ struct Experiment {
     cut_short: Option<(&'static str, i64)>,
     /// A node that no variant changes.
     peer: Option<&'static str>,
-    /// Of each run.
+    /// For each run.
     measured_requests: i64,
 }
 
@@ -372,7 +372,7 @@ fn the_report_has_the_comparison() {
     assert!(first["ratio"].as_f64().unwrap() > 1.3 && first["low"].is_null());
 }
 
-/// A recording of one load, as many as there are factors.
+/// Recordings of one load, one for each factor.
 fn loads(folder: &TempDir, name: &str, takes: &[f64]) -> Vec<Engine> {
     let each = |(number, takes): (usize, &f64)| {
         let path = folder.path().join(format!("{name}-{number}"));
@@ -408,7 +408,7 @@ fn sets_of_recordings_are_compared() {
     assert!(one.variants[0].sentence.contains("1 recording, too few for an interval"), "{}", one.variants[0].sentence);
 }
 
-/// A recording of one phase at a rate; of traffic that nobody made where there is none.
+/// A recording of one phase at a rate, or of traffic without a load.
 fn at_rate(folder: &TempDir, name: &str, rate_per_s: i64, is_load: bool) -> Engine {
     let path = folder.path().join(name);
     let recorder = Recorder::create(&path, Manifest::new(name, "helenus load")).unwrap();

@@ -1,4 +1,4 @@
-//! Where a valve would pay, what valves did, and what probes found.
+//! Findings about where a valve would help, what valves did, and what probes measured.
 
 use crate::world::{MS, NODE, S, T0};
 use helenus_explain::{Engine, Explanation, Finding, Options, Severity, explain};

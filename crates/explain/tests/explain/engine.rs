@@ -55,7 +55,7 @@ fn several_recordings_are_one_table_each() {
     let engine = Engine::open(&recordings).unwrap();
     assert_eq!(count(&engine, "requests"), 400);
     let sql = format!("SELECT {RECORDING_COLUMN}, count(*) FROM requests GROUP BY 1");
-    // Both have the same title, so that their ids tell them apart.
+    // Both have the same title, so that only their ids differ.
     assert_eq!(engine.sql(&sql).unwrap().rows(), 2);
     assert_eq!(count(&engine, "findings"), 0);
 }
@@ -166,7 +166,7 @@ fn segments_that_grow_are_explained_as_a_closed_recording_is() {
     let expected = titles(&closed);
     assert!(expected.iter().any(|title| title.contains("GC")), "{expected:?}");
     assert_eq!(titles(&growing), expected);
-    // With another recording it is a part of each table.
+    // With several recordings it is a part of each table.
     let several = Engine::open(&[Recording::open(&path("kept")).unwrap(), Recording::open(&path("closed")).unwrap()]);
     assert_eq!(count(&several.unwrap(), "requests"), 2 * count(&closed, "requests"));
     keeper.close(&mut |_| {}).unwrap();

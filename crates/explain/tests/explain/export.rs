@@ -195,7 +195,7 @@ fn the_firefox_profile_has_the_cpu_time_between_samples() {
     let (unit, cpu) = samples("cpu");
     let (times, deltas) = (numbers(&cpu["time"]), numbers(&cpu["threadCPUDelta"]));
     assert_eq!((unit.as_str(), deltas.len(), cpu["length"].as_u64()), (Some("ns"), times.len(), Some(7)));
-    // As the profiler has it: the CPU time of each over the time since the one before, of which the first has none.
+    // CPU time of each sample divided by the time since the one before; the first has none.
     let share = |at: usize| (times[at] - times[at - 1], deltas[at] / 1e6 / (times[at] - times[at - 1]));
     assert_eq!(
         (1..7).map(share).collect::<Vec<_>>(),
@@ -206,7 +206,7 @@ fn the_firefox_profile_has_the_cpu_time_between_samples() {
     assert!(wall.get("threadCPUDelta").is_none() && wall["length"] == 2, "the wall clock is no CPU time");
 }
 
-/// Two threads of one name on one node, one on another, and one whose name is a line of its own.
+/// Two threads of one name on one node, one on another, and one whose name contains a line feed.
 fn namesakes(folder: &tempfile::TempDir) -> Engine {
     let path = folder.path().join("r");
     let recorder = Recorder::create(&path, Manifest::new("exports", "test")).unwrap();
@@ -259,7 +259,7 @@ fn threads_that_share_a_name_stay_apart() {
     let sum =
         |name: &str| profiles.iter().find(|profile| profile["name"] == name).unwrap()["endValue"].as_i64().unwrap();
     assert_eq!((sum("[java tid=7]"), sum("[java tid=8]")), (1, 18));
-    // In another recording they have other ids: there a name is all that can be compared.
+    // Thread ids differ in another recording, so names are compared.
     let flame = || Flame::build(&engine, &by_thread.selection).unwrap();
     let lines: Vec<String> = flame().compare("after", flame(), "before").folded().collect();
     assert!(lines.iter().any(|line| line.starts_with("java;") && line.ends_with(" 19 19")), "{lines:?}");

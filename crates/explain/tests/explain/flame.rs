@@ -75,7 +75,7 @@ fn what_samples_miss_is_told_from_what_the_kernel_counted() {
     let engine = recorded(&folder);
     let build = |options| Flame::build(&engine, &options).unwrap();
     let all = build(FlameOptions::default());
-    // Of the nodes' threads, while samples were taken: for 10 s.
+    // CPU time of the nodes' threads during 10 s of sampling.
     assert_eq!((all.weight(), all.counted_ns), (10_000 * MS, Some(12_000 * MS)));
     let group = Some("ReadStage".to_string());
     let part = build(FlameOptions { group, start_ns: 2000 * MS, end_ns: 4000 * MS, ..FlameOptions::default() });

@@ -17,7 +17,7 @@ fn world() -> World {
     }
 }
 
-/// A place for recordings; recorders make no folders above their own.
+/// The path of a recording; creates its parent folder, because recorders don't.
 fn place(folder: &TempDir, name: &str) -> PathBuf {
     let place = folder.path().join(name);
     std::fs::create_dir(&place).unwrap();

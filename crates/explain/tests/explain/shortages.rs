@@ -105,7 +105,7 @@ fn a_quota_that_is_used_up_all_the_time_is_named() {
     assert_eq!(explained.top().p_value, None);
 }
 
-/// One long episode: moving it by a second explains as much.
+/// One long episode: shifts by a second explain as much.
 #[test]
 fn a_slow_disk_is_named_also_in_one_long_episode() {
     let more = |recorder: &Recorder| {
@@ -134,7 +134,7 @@ fn a_slow_disk_is_named_also_in_one_long_episode() {
     assert!(explained.top().p_value.unwrap() < 0.01);
 }
 
-/// Not evenly spaced, so that a shift is another one.
+/// Unevenly spaced, so that no shift maps them onto each other.
 const BAD_SECONDS: [i64; 6] = [5, 9, 14, 16, 23, 27];
 
 fn faulty(recorder: &Recorder, faults: i64, retransmitted: i64) {
@@ -181,7 +181,7 @@ fn a_pool_that_is_full_throughout_is_named_though_hardly_a_sample_saw_its_queue(
     };
     let secret_stops = stop_and_go(3 * S, 29 * S);
     let world = World { secret_stops, gc: healthy_gc(30), more: Some(more), ..World::default() };
-    // That the CPUs are busy with something of lower priority is no cause.
+    // CPUs that are busy with lower-priority work are no cause.
     let beside = World { hogs: vec![(0, 30 * S)], are_hogs_polite: true, ..world.clone() }.explain();
     assert_eq!(beside.serious(), ["pool-queue"], "{}", beside.explanation);
     let explained = world.explain();

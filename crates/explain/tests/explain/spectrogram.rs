@@ -107,7 +107,7 @@ fn names_and_times_can_be_asked_for() {
     assert_eq!(count(filter(&["=pread"], &[], &[]), ALWAYS), 0);
     assert_eq!(count(filter(&["!futex"], &[], &["*-Data.db"]), ALWAYS), 1003);
     assert_eq!(count(filter(&["futex", "pread64"], &["Compaction*"], &[]), ALWAYS), 3);
-    // Neither is a pattern of SQL.
+    // Neither is an SQL pattern.
     assert_eq!(count(filter(&[], &[], &["nb_2%"]), ALWAYS), 3);
     assert_eq!(count(filter(&[], &[], &["%"]), ALWAYS), 3);
     assert_eq!(count(filter(&[], &[], &["="]), ALWAYS), 10);

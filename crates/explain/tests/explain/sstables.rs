@@ -53,7 +53,7 @@ fn those_that_are_left_are_shown_as_they_are_at_the_end() {
             disk_bytes: None,
             ..sstable(5, "orders", "/d/nb-1-big-Data.db", 0, 0)
         });
-        // One that was moved to another level.
+        // An SSTable that moved to another level.
         recorder.append(sstable(6, "orders", "/d/nb-2-big-Data.db", 1, 20 * MB));
         recorder.append(sstable(6, "orders", "/d/nb-3-big-Data.db", 1, 30 * MB));
         recorder.append(sstable(9, "orders", "/d/nb-4-big-Data.db", 0, MB));

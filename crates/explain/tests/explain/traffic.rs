@@ -16,7 +16,7 @@ const READ: &str = "SELECT name FROM shop.customers WHERE id = ?";
 const ORDERS: &str = "SELECT * FROM shop.orders WHERE customer = ?";
 const WRITE: &str = "INSERT INTO shop.orders (customer, at) VALUES (?, ?)";
 
-/// A request as it may be changed: its number tells it from the others.
+/// A request that a test can change; its number identifies it.
 #[derive(Clone, Copy)]
 struct Sent {
     at: i64,
@@ -32,7 +32,7 @@ fn record(seed: u64, change: impl Fn(&mut Sent)) -> (Recording, TempDir) {
     record_beside(seed, change, |_| {})
 }
 
-/// With other rows than those of requests.
+/// Records requests and other rows.
 fn record_beside(seed: u64, change: impl Fn(&mut Sent), more: impl FnOnce(&Recorder)) -> (Recording, TempDir) {
     let folder = TempDir::new().unwrap();
     let mut manifest = Manifest::new("traffic", "helenus record");
@@ -113,7 +113,7 @@ fn one_wide_partition_among_many_is_found_by_its_statement() {
     assert!(explanation.findings.iter().all(|finding| finding.finding != "unexplained"), "{explanation}");
 }
 
-/// Where answers of a size say more than a statement, the statement is still named.
+/// The statement is named even if the response size explains more.
 #[test]
 fn a_size_is_told_with_its_statement() {
     let explanation = explain_traffic(|sent| {

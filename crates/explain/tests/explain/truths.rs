@@ -75,7 +75,7 @@ fn a_stopped_server_is_no_gc() {
     insta::assert_snapshot!(explained.explanation.to_string());
 }
 
-/// One pause near to what held them up, in a short time: chance would have it as near too often to blame it.
+/// One pause near the slow requests, in a short time: a random pause would often be as near, so it is not blamed.
 #[test]
 fn a_pause_too_seldom_to_tell_is_neither_blamed_nor_cleared() {
     let phases = vec![Phase { name: "steady", rate_per_s: 500, seconds: 12, measured: true }];
@@ -233,7 +233,7 @@ fn what_was_lost_or_never_recorded_is_said() {
     assert_eq!(missing, ["pauses", "thread pools"]);
 }
 
-/// A recorder reports what it loses, and its manifest says of which table that was.
+/// A recorder reports its losses, and the manifest names their table.
 #[test]
 fn rows_that_a_recorder_lost_are_counted_once() {
     let folder = tempfile::TempDir::new().unwrap();

@@ -12,7 +12,7 @@ pub const S: i64 = 1000 * MS;
 /// When every synthetic recording begins.
 pub const T0: i64 = 1_700_000_000 * S;
 pub const NODE: &str = "127.0.0.1";
-/// The others of a ring.
+/// The other nodes of a ring.
 pub const OTHERS: [&str; 2] = ["127.0.0.2", "127.0.0.3"];
 
 /// A phase in open loop.
@@ -27,7 +27,7 @@ pub struct Phase {
 /// The recorders of a world.
 #[derive(Clone, Copy, PartialEq)]
 enum Recorders {
-    /// One that sees everything.
+    /// One recorder that sees everything.
     One,
     /// `helenus load`: its requests, its own threads and stalls, and the machine.
     Load,
@@ -65,7 +65,7 @@ pub struct World {
     pub load_cpus_at_full_load: f64,
     pub lost_rows: i64,
     pub compactions: Vec<(i64, i64)>,
-    /// Times in which another process uses what is idle of the CPUs, so that all threads wait for one.
+    /// Times in which another process uses all idle CPU time, so that threads wait for CPUs.
     pub hogs: Vec<(i64, i64)>,
     /// The other process has a lower priority: nobody waits for it.
     pub are_hogs_polite: bool,
@@ -487,7 +487,7 @@ impl World {
                 }
             };
             pauses(&self.gc, "gc", "G1New", Some("G1 Evacuation Pause"));
-            // As HotSpot tells it, a collection is a safepoint, too.
+            // In HotSpot's log a collection is also a safepoint.
             let around: Vec<(i64, i64)> =
                 self.gc.iter().map(|(start, length)| (start - MS / 10, length + MS / 5)).collect();
             pauses(&around, "safepoint", "G1CollectForAllocation", None);
@@ -531,7 +531,7 @@ impl World {
     }
 }
 
-/// An explanation with the engine that it came from.
+/// An explanation with its engine.
 pub struct Explained {
     pub engine: Engine,
     pub explanation: Explanation,

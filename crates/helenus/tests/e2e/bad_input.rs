@@ -4,7 +4,7 @@ use crate::harness::Place;
 use std::net::TcpListener;
 use std::path::Path;
 
-/// Runs helenus, which must refuse with one error that says all of these.
+/// Runs helenus, which must refuse with one error that contains all of `says`.
 fn refused(place: &Place, arguments: &str, says: &[&str]) {
     let result = place.run(arguments);
     assert_eq!(result.status.code(), Some(2), "helenus {arguments}: {}{}", result.out, result.err);

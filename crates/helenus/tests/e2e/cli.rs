@@ -162,7 +162,7 @@ fn what_others_wrote_is_shown_escaped() {
         assert!(clean(&json) && json.contains("evil"), "{arguments} --json: {json:?}");
         serde_json::from_str::<serde_json::Value>(&json).unwrap();
     }
-    // Also tables that were not recorded.
+    // Tables that were not recorded are named, too.
     let mut missing = place.command("explain");
     missing.arg(format!("no{HOSTILE}"));
     let result = Running::of(missing).end();
@@ -189,7 +189,7 @@ fn what_is_shown_fits_the_terminal() {
             assert!(widest(&result.err) <= columns, "{arguments} at {columns}:\n{}", result.err);
         }
     }
-    // Nothing is left out for it.
+    // A narrow terminal leaves nothing out.
     let narrow = with_columns(&place, "tables r --show sstables", "60").end().out;
     for head in ["level", "newest", "droppable", "TTL", "repaired"] {
         assert!(narrow.contains(head), "{head} is not in\n{narrow}");
@@ -246,7 +246,7 @@ fn json_is_one_document_and_says_what_was_done() {
     assert!(watched["recording"] == "own", "{watched}");
 }
 
-/// Commands that read recordings, and those that need neither those nor a node.
+/// Commands that read recordings, and commands that need neither recordings nor a node.
 const WITHOUT_NODE: [&str; 21] = [
     "explain",
     "report",
@@ -291,7 +291,7 @@ fn examples_that_need_no_node_work_as_printed() {
             let line = words.join(" ");
             let is_of_nodes =
                 ["--node", "--pid", "--files"].iter().any(|option| words.iter().any(|word| word == option));
-            // A recording of variants, and what another example of another command makes.
+            // Examples that need a recording of variants, or the output of another command's example.
             if is_of_nodes || line.contains("adaptive-valves") || !line.starts_with(&format!("helenus {command}")) {
                 continue;
             }
@@ -301,11 +301,11 @@ fn examples_that_need_no_node_work_as_printed() {
                     record(&path, name, "");
                 }
             }
-            // In place of /opt and of folders of the user.
+            // Replace /opt and the user's folders.
             let kept: Vec<String> = words[1..].iter().map(|word| word.replace("/opt/", "")).collect();
             let output = kept.iter().position(|word| word == "-o").and_then(|at| kept.get(at + 1)).cloned();
             if let Some(output) = output.filter(|output| output.ends_with(".helenus")) {
-                // It is new.
+                // The output must not exist yet.
                 let _ = std::fs::remove_dir_all(place.path(&output));
             }
             let mut process = place.command("");

@@ -1,4 +1,4 @@
-//! Clients that are not ours, which `make test` installs. Each inserts and selects 400 rows of a table of its own in two threads.
+//! Foreign clients, which `make test` installs. Each inserts and selects 400 rows of a table of its own in two threads.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,7 +8,7 @@ pub struct Client {
     pub driver: &'static str,
     /// In the keyspace `foreign_shop`.
     pub table: &'static str,
-    /// As the driver names itself when it connects.
+    /// The driver's name in STARTUP.
     pub named: &'static str,
     make: fn() -> Result<Command, String>,
 }

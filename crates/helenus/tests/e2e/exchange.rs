@@ -1,4 +1,4 @@
-//! Files of other tools in, files for other tools out.
+//! Imports of other tools' files, and exports for other tools.
 
 use crate::harness::Place;
 use std::path::PathBuf;
@@ -67,7 +67,7 @@ fn what_others_sampled_is_a_recording_like_any_other() {
             assert!(bytes.starts_with(&[0x1f, 0x8b]));
         }
     }
-    // Of no boot that is known, their wall-clock times stay as they are.
+    // The boot is unknown, so wall-clock times stay unchanged.
     let before = place.ask("jdk.jfr", "select min(time_ns) from samples");
     place.well("recording merge stacks.jfr jdk.jfr -o both");
     let query = "select min(time_ns) from samples where thread_group in ('Sorter', 'Summer', 'main')";

@@ -1,4 +1,4 @@
-//! Processes in a network namespace of their own, as containers have it.
+//! Processes in a network namespace of their own, as in containers.
 
 use crate::harness::Place;
 use helenus_needs::{need, program, root};

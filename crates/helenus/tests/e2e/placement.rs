@@ -68,7 +68,7 @@ impl Threaded {
         self.child.id() as i32
     }
 
-    /// Where each thread may run, by its number; with its name.
+    /// The CPU mask of each thread by its id, with its name.
     fn masks(&self) -> BTreeMap<i32, (String, String)> {
         let mut masks = BTreeMap::new();
         for entry in std::fs::read_dir(format!("/proc/{}/task", self.pid())).unwrap() {
@@ -108,7 +108,7 @@ impl Drop for Threaded {
     }
 }
 
-/// The line of the output that has this.
+/// The line of the output with this key.
 fn line_with(result: &CommandOutput, key: &str) -> Value {
     let lines = result.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     lines
@@ -256,7 +256,7 @@ fn a_dry_run_and_bad_input_change_nothing() {
     assert_eq!(place.json("pin --list --json"), Value::Array(Vec::new()));
 }
 
-/// A control group of one CPU, of whichever version the machine has; None where it can't be made.
+/// A control group of one CPU, for either version; None if it can't be made.
 struct OneCpu(std::path::PathBuf);
 
 impl OneCpu {

@@ -61,7 +61,7 @@ fn everything_is_recorded(place: &Place, address: &str) {
     }
 }
 
-/// The requests of a load that goes on, which nobody has to record.
+/// Shows the requests of a running load that is not recorded.
 fn requests_are_shown_live(place: &Place, address: &str) {
     let statements = place.json(&format!("statements --node {address} --for 2s --contains keyvalue --json"));
     let rows = statements["rows"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! Requests of clients that are not ours, and requests that no one sees on the network.
+//! Requests of foreign clients, and requests that the network does not show.
 
 use crate::clients::{Client, GOCQL, JAVA, PYTHON};
 use crate::harness::{Place, record_under_load, size_of, wait_for};
@@ -120,7 +120,7 @@ fn requests_are_recorded(place: &Place, name: &str, table: &str, meanwhile: &str
     assert!(shown["rows"][0]["token"].is_i64(), "{shown}");
 }
 
-/// As `SELECT token(id)` says where `id`, an int, is 107.
+/// The result of `SELECT token(id)` for `id` 107, an int.
 const TOKEN_OF_107: i64 = 862_316_289_128_835_791;
 
 fn unix_ns() -> u128 {

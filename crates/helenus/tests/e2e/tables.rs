@@ -97,7 +97,7 @@ fn a_running_node_shows_its_tables_and_is_given_advice() {
     files_say_what_the_node_said(&place, &on);
 }
 
-/// Metrics of Cassandra's that have the names of those before.
+/// The recreated table has Cassandra metrics of the same names.
 fn a_table_made_anew_is_another(place: &Place, node: &str) {
     let recorder = place.start(&format!("record --node {node} --for 60s -o anew.helenus"));
     wait_for("tables", || size_of(&place.path("anew.helenus/table_stats")) > 0);
@@ -144,7 +144,7 @@ fn who_watches_stays_attached(place: &Place, on: &str) {
     assert_eq!(agent(), None, "nothing is left");
 }
 
-/// One column of 20 is asked for, of rows that are on the disk.
+/// Reads one of 20 columns, from rows on disk.
 fn a_wide_row_is_found_and_the_proposed_table_can_be_used(place: &Place, node: &str) {
     let load = place.start(&format!("load {WIDE} --node {node} --in-flight 2 --for 60s -o wide-load.helenus"));
     wait_for("requests", || size_of(&place.path("wide-load.helenus/requests")) > 0);

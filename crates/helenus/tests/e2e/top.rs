@@ -9,7 +9,7 @@ use std::process::Command;
 const SECOND: i64 = 1_000_000_000;
 const NODE: &str = "127.0.0.1";
 
-/// A terminal of 80×24 with a server of its own, which ends with the test.
+/// A terminal of 80×24 with a tmux server of its own, which ends with the test.
 pub struct Terminal<'a> {
     place: &'a Place,
 }

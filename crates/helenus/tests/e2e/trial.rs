@@ -117,7 +117,7 @@ impl Churned {
     /// Files of the table on the node: inode, time and bytes of each.
     fn files(&self) -> BTreeMap<PathBuf, (u64, i64, Vec<u8>)> {
         let files = std::fs::read_dir(self.folder()).unwrap().map(|file| file.unwrap().path());
-        // One that a flush is just renaming is not there yet.
+        // A file that a flush is renaming does not exist yet.
         let whole = |path: PathBuf| {
             let facts = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
             let bytes = std::fs::read(&path).ok()?;
@@ -200,13 +200,13 @@ fn a_try_shows_what_a_change_is_worth_and_leaves_the_node_alone() {
     assert!(of(tombstones, "baseline") > 4.0 && of(tombstones, "variant") < 1.5, "{tombstones}");
     assert_eq!((&met["verdict"], &tombstones["verdict"]), (&json!("better"), &json!("better")));
     assert!(of(met, "high") < 0.5, "{met}");
-    // One may have lost all its rows.
+    // A partition may have lost all its rows.
     let partitions = usize::try_from(outcome["reads"]["partitions"].as_u64().unwrap()).unwrap();
     assert!((PARTITIONS * 9 / 10..=PARTITIONS).contains(&partitions), "{partitions}");
     assert!(outcome["remarks"].to_string().contains("index"), "{outcome}");
 
     what_is_wrong_is_refused(&churned);
-    // Half of the tokens have about half of the table, and what reads it is what read it while it was recorded.
+    // Half of the token range has about half of the table, and is read by the recorded statements.
     std::fs::write(churned.place.path("reads.toml"), READS).unwrap();
     churned.place.well(&format!("load reads.toml --node {} --rate 200 --for 2s -o reads.helenus", churned.node));
     let half = churned.place.json(&churned.try_it("--gc-grace 1s --sample 50% --replay reads.helenus --blocks 1"));
@@ -266,7 +266,7 @@ fn wherever_it_is_killed_the_rest_is_cleaned_up() {
         churned.nothing_is_left();
         assert!(churned.files() == files, "killed at {step}");
     }
-    // Of one that still runs nothing is cleaned up, and it says that the table has become another meanwhile.
+    // A running try is not cleaned up, and reports that the table was altered meanwhile.
     let running = churned.place.start(&churned.try_it("--gc-grace 1s --blocks 1"));
     churned.wait_for_step("settle");
     churned.cql.query("ALTER TABLE churn.events WITH comment = 'altered'").unwrap();

@@ -1,4 +1,4 @@
-//! Settings of one node: changed, killed on the way, altered by others, and put back.
+//! Settings of one node: changed, killed halfway, altered by others, and restored.
 
 use crate::harness::{Place, signal_to, wait_for};
 use helenus_cassandra::cql::Connection;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const LEVELED: &str = r#"{"class":"LeveledCompactionStrategy","sstable_size_in_mb":8}"#;
 
-/// A node with a table, and what helenus says of it.
+/// A node with a table, and the output of helenus about it.
 struct Tuned {
     place: Place,
     node: String,
@@ -187,7 +187,7 @@ fn a_lease_needs_nobody(tuned: &Tuned, before: &Value) {
 fn what_others_have_set_stays(tuned: &Tuned) {
     let alter = |class: &str| tuned.cql(&format!("ALTER TABLE helenus.keyvalue WITH compaction = {{{class}}}"));
     tuned.place.well(&tuned.apply());
-    // Another option of the table is no such change.
+    // Altering another option of the table does not count.
     tuned.cql("ALTER TABLE helenus.keyvalue WITH gc_grace_seconds = 864001");
     assert_eq!(tuned.state(), "applied");
     alter("'class': 'UnifiedCompactionStrategy'");
@@ -217,7 +217,7 @@ fn a_lease_can_begin_anew(tuned: &Tuned) {
     let status = tuned.status();
     assert_eq!(status[0]["state"], "applied", "the first lease is over: {status}");
     assert!(status[0]["left_ms"].as_u64().unwrap() > 3_500_000, "{status}");
-    // It may be a shorter one, too.
+    // A renewed lease may be shorter.
     tuned.place.well(&format!("{renew} 1s"));
     wait_for("the end of the lease", || tuned.state() == "undone");
     assert_eq!(tuned.status()[0]["by_lease"], true);
@@ -226,7 +226,7 @@ fn a_lease_can_begin_anew(tuned: &Tuned) {
     tuned.refused(&format!("{renew} 1h"), &["nothing of that is tuned"]);
 }
 
-/// Killed while it is watched: an error says so, the journal tells what is left of it, and it can be cleared.
+/// Killed while it is watched: an error reports it, the journal shows what is left, and can be cleared.
 fn a_node_that_ends_while_it_is_compared(tuned: &Tuned, pid: i32) {
     let apply = tuned.place.start(&format!("{} --compare --window 1s --for 1m", tuned.apply()));
     let is_set = |path: &PathBuf| {

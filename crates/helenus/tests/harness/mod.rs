@@ -1,4 +1,4 @@
-//! Runs helenus as a user does: its binary, its arguments, its output.
+//! Runs helenus as a user does: its binary, arguments and output.
 
 use serde_json::Value;
 use std::io::Read;
@@ -7,8 +7,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// A place of its own for everything that a test writes, with the state of helenus in it. Local clusters that it still
-/// has at its end are stopped.
+/// A temporary folder for everything that a test writes, with helenus's state in it. Local clusters that are left at
+/// its end are stopped.
 pub struct Place {
     folder: tempfile::TempDir,
     /// The Java that nodes are started with; none for the best that fits.
@@ -59,7 +59,7 @@ impl Place {
         Running::of(self.command(arguments)).end()
     }
 
-    /// Runs helenus, which must end well, and gives its stdout.
+    /// Runs helenus, which must succeed, and returns its stdout.
     pub fn well(&self, arguments: &str) -> String {
         let result = self.run(arguments);
         assert!(result.status.success(), "helenus {arguments}: {}\n{}\n{}", result.status, result.out, result.err);
@@ -110,7 +110,7 @@ struct KilledOnDrop(Child);
 impl Drop for KilledOnDrop {
     fn drop(&mut self) {
         if let Ok(None) = self.0.try_wait() {
-            // It may end meanwhile, which is as well.
+            // The process may have ended, which is fine.
             let _ = self.0.kill();
             let _ = self.0.wait();
         }
@@ -166,7 +166,7 @@ impl Running {
         CommandOutput { status, out: self.out.whole(), err: self.err.whole() }
     }
 
-    /// Whether it has written this to its standard error.
+    /// Whether its standard error contains this text.
     pub fn has_said(&self, text: &str) -> bool {
         self.err.until_now().contains(text)
     }
@@ -214,12 +214,12 @@ pub fn record_under_load(place: &Place, name: &str, address: &str, load: &str, m
     place.well(&format!("recording merge {client} {server} -o {name}"));
 }
 
-/// The process of the first node of the only cluster of a place.
+/// The pid of the first node of the only cluster.
 pub fn pid_of_node(place: &Place) -> i32 {
     i32::try_from(place.json("ps --json")[0]["nodes"][0]["pid"].as_i64().unwrap()).unwrap()
 }
 
-/// Where the time of the requests went, by both sides of the wire, as explain says.
+/// Where the requests' time went, measured at both sides of the wire, from the output of explain.
 pub fn origin(explanation: &Value) -> Value {
     let findings = explanation["findings"].as_array().unwrap();
     let origin = findings.iter().find(|finding| finding["finding"] == "latency-origin");

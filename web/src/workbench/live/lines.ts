@@ -21,7 +21,7 @@ export interface LiveLinesOptions {
   log?: boolean;
   /** Lies the lines on each other. */
   stacked?: boolean;
-  /** Highest value that there can be. */
+  /** The highest possible value. */
   ceiling?: number;
 }
 

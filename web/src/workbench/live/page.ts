@@ -15,7 +15,7 @@ import { LISTINGS } from "./tables";
 
 const EACH_MS = 1000;
 const LENGTHS_S = [60, 300, 900];
-/** Rows that are older than this are shown as such. */
+/** If the newest rows are older than this, the page says so. */
 const BEHIND_S = 5;
 
 const cpu = (part: "user" | "system" | "irq" | "steal" | "iowait") => (series: LiveSeries) =>

@@ -13,7 +13,7 @@ import type {
 import type { Field } from "../sortable";
 import { utc } from "./lines";
 
-/** A table of the live page: what it is asked for by, and its columns. */
+/** A table of the live page: its name in the API, and its columns. */
 export interface LiveListing {
   id: string;
   title: string;

@@ -69,9 +69,9 @@ public final class Entry extends ClassLoader implements AutoCloseable {
   }
 
   /**
-   * Defines a class of the agent in the domain of this class, not one of its own. Up to JDK 23 a
-   * thread remembers the domains of all code that led to its start, so JFR's threads, which stay,
-   * would keep the agent's loader through a domain of its own.
+   * Defines a class of the agent in the protection domain of this class. Up to JDK 23 a thread
+   * keeps the domains of all code that led to its start; so JFR's threads, which stay, would keep
+   * the agent's loader through a domain of its own.
    */
   @Override
   protected Class<?> findClass(String name) throws ClassNotFoundException {

@@ -43,7 +43,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 4, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class ProbeBench {
-  /** Classes of their own, since a class is woven as a whole. */
+  /** Separate classes, because a class is woven as a whole. */
   public static class NeverWoven {
     private long n;
 

@@ -52,10 +52,10 @@ public class ContendedBench {
   private static final int LIMIT = 8;
   private static final int CALLS = 256_000;
 
-  /** That many at a time are taken of the calls that are left. */
+  /** Calls that a thread takes at a time from those that are left. */
   private static final int BATCH = 20;
 
-  /** About 2 µs inside; what it is on this machine says {@link #workAlone}. */
+  /** Work of about 2 µs; {@link #workAlone} measures it on this machine. */
   private static final int WORK = 1_000;
 
   private static final Duration LONG = Duration.ofMinutes(10);
@@ -152,7 +152,7 @@ public class ContendedBench {
     all(NONE, ContendedBench::work, CALLS);
   }
 
-  /** On one thread, with nothing around it. */
+  /** One thread, without a gate. */
   @Benchmark
   @OperationsPerInvocation(CALLS)
   public void workAlone() {
@@ -161,7 +161,7 @@ public class ContendedBench {
     }
   }
 
-  /** A gate as woven code comes to it. */
+  /** A gate, called as woven code does. */
   @State(Scope.Benchmark)
   public static class Gated {
     private static final int SITE = 0;
@@ -191,7 +191,7 @@ public class ContendedBench {
     all(gated.region, ContendedBench::work, CALLS);
   }
 
-  /** Netflix's, which refuses by itself, in its own wrapper that waits. */
+  /** Netflix's limiter, which refuses calls, in its own wrapper that waits. */
   @State(Scope.Benchmark)
   public static class Limited {
     private final Limiter<Void> limiter =
@@ -225,7 +225,7 @@ public class ContendedBench {
     };
   }
 
-  /** As it comes: who came first goes first. */
+  /** A semaphore in order of arrival. */
   @State(Scope.Benchmark)
   public static class Fair {
     private final Region region = bulkhead(true);

@@ -47,7 +47,7 @@ final class Connection implements Closeable {
   /**
    * Connects and greets; what the recorder makes of it shows in the first frame, or its lack.
    *
-   * @param hello is asked once there is someone to say it to
+   * @param hello makes the JSON of the hello, once connected
    */
   Connection(InetSocketAddress recorder, String token, Supplier<String> hello) throws IOException {
     try {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * As much of JSON (RFC 8259) as the protocol needs, so that the jar needs no library.
+ * The subset of JSON (RFC 8259) that the protocol needs, so that the jar needs no library.
  *
  * <p>Objects are Map, arrays List, whole numbers Long, others Double. Nesting is bounded, since the
  * text comes from outside.
@@ -52,7 +52,7 @@ public final class Json {
     return out.append('"').toString();
   }
 
-  /** Writes what {@link #parse} gives; other numbers as well, other values as their text. */
+  /** Writes what {@link #parse} returns; also other numbers, and other values as text. */
   public static String write(Object value) {
     StringBuilder out = new StringBuilder();
     write(value, out);

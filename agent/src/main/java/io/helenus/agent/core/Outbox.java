@@ -55,7 +55,7 @@ public final class Outbox {
     return sender;
   }
 
-  /** Sends what is queued and then this frame, and ends the thread, unless it takes too long. */
+  /** Sends queued frames and then this one, and ends the thread. Gives up after the timeout. */
   void finish(byte[] last, long timeoutMs) throws InterruptedException {
     closed = true;
     queue.add(last);

@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The groups of threads by name: a thread's name without its number. */
 public final class ThreadGroups {
-  /** A program that gives each thread a name of its own must not fill the memory. */
+  /** Bounds the memory if a program gives each thread a unique name. */
   private static final int MOST = 512;
 
   private static final String JOINTS = "-:#_./@ ";

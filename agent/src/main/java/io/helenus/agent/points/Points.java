@@ -24,7 +24,7 @@ public final class Points {
     this.preset = preset;
   }
 
-  /** All named points of the preset that this server has. */
+  /** All named points of the preset that exist in this server. */
   public List<Point> named() {
     List<Point> points = new ArrayList<>();
     for (Preset.Entry entry : preset.entries().values()) {

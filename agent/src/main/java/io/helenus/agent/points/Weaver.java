@@ -66,7 +66,7 @@ final class Weaver {
    */
   static byte[] weave(byte[] classFile, Map<String, List<HookCall>> calls) {
     ClassReader reader = new ClassReader(classFile);
-    // With the reader given, methods that nothing is woven into are copied as they are.
+    // With the reader, methods without woven code are copied unchanged.
     ClassWriter writer = new ClassWriter(reader, 0);
     boolean frames = reader.readUnsignedShort(6) >= Opcodes.V1_6;
     reader.accept(
@@ -118,8 +118,8 @@ final class Weaver {
       if (frames) {
         mv.visitFrame(Opcodes.F_SAME, 0, null, 0, null);
       }
-      // Where the method's own code has a frame at its first instruction, there must be one
-      // between.
+      // If the method has a stack map frame at its first instruction, the two frames need an
+      // instruction between them.
       mv.visitInsn(Opcodes.NOP);
     }
 

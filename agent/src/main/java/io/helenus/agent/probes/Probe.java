@@ -48,7 +48,7 @@ public final class Probe implements Interceptor {
     }
   }
 
-  /** The counts of one thread on one edge. */
+  /** The counts of one thread for one caller and thread group. */
   private static final class Cell extends SingleWriterCounters {
     final Probe probe;
     final Probe caller;

@@ -15,10 +15,10 @@ import java.util.Arrays;
  * each source has its own.
  */
 public final class RowBuffer {
-  /** Where finished frames go. */
+  /** Receives finished frames. */
   @FunctionalInterface
   public interface Sink {
-    /** Takes a whole frame, its length prefix included, that holds this many rows. */
+    /** Takes a whole frame with its length prefix, which contains this many rows. */
     void frame(byte[] frame, int rows);
   }
 

@@ -28,7 +28,7 @@ public final class InternalQuery {
   }
 
   /**
-   * The same rows as their texts.
+   * The same rows as texts.
    *
    * @throws ReflectiveOperationException as for {@link #rows}
    */

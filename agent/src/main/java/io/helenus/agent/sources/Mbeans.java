@@ -6,7 +6,7 @@ import java.lang.management.PlatformManagedObject;
 import java.util.List;
 import javax.management.MBeanServerConnection;
 
-/** The MBeans that are read: those of this JVM, or of one that is reached over JMX. */
+/** Access to MBeans, of this JVM or over JMX. */
 public final class Mbeans {
   private static volatile MBeanServerConnection connection =
       ManagementFactory.getPlatformMBeanServer();

@@ -5,7 +5,7 @@ import javax.management.JMException;
 import javax.management.MBeanServerConnection;
 import javax.management.ObjectName;
 
-/** One of Cassandra's metrics: its MBean, and where it is at hand, the object behind it. */
+/** A metric of Cassandra: its MBean and, if accessible, the metric object itself. */
 public final class Metric {
   private final ObjectName bean;
 
@@ -22,17 +22,17 @@ public final class Metric {
     this.object = registry == null ? null : registry.find(name);
   }
 
-  /** That of an MBean in this JVM. */
+  /** The metric of an MBean in this JVM. */
   public static Metric of(ObjectName bean) {
     return new Metric(bean, Registry.find());
   }
 
-  /** A key of its MBean's name. */
+  /** A key of the MBean's name. */
   String key(String key) {
     return bean.getKeyProperty(key);
   }
 
-  /** Whether there is another metric now in its place. */
+  /** Whether another metric has replaced this one. */
   boolean isReplaced() {
     return object != null && registry.find(name) != object;
   }

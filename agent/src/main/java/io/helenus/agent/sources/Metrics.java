@@ -100,7 +100,7 @@ final class Metrics {
       Object value = metric.read(server, attribute);
       return value instanceof Number ? (Number) value : null;
     } catch (InstanceNotFoundException e) {
-      // A table that was dropped; the next look finds it gone.
+      // The table was dropped; the next reading notices that it is gone.
       isStale = true;
       return null;
     } catch (IOException e) {
@@ -117,7 +117,7 @@ final class Metrics {
 
   Double readDouble(Metric metric, String attribute) {
     Number value = read(metric, attribute);
-    // Not a number is what a histogram of nothing gives.
+    // An empty histogram gives NaN.
     return value == null || Double.isNaN(value.doubleValue()) ? null : value.doubleValue();
   }
 }

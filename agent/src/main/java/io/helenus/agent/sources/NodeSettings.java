@@ -25,10 +25,10 @@ final class NodeSettings {
    */
   private static final List<String> BEGINNINGS = beginnings();
 
-  /** With more loggers that have levels of their own than this, the rest is left out. */
+  /** If more loggers have levels of their own, the rest is left out. */
   private static final int MOST_LOGGERS = 50;
 
-  /** Takes a setting. */
+  /** Receives a setting. */
   interface Sink {
     void setting(String name, String value, String source);
   }
@@ -82,7 +82,7 @@ final class NodeSettings {
     }
   }
 
-  /** The levels that loggers were given, by name, such as {@code ROOT=INFO}. */
+  /** Explicit levels of loggers by name, such as {@code ROOT=INFO}. */
   static void logging(Sink sink) {
     Object levels = Cassandra.attribute(Cassandra.STORAGE_SERVICE, "LoggingLevels");
     if (levels instanceof Map) {
@@ -120,13 +120,13 @@ final class NodeSettings {
         }
       }
     } catch (IOException | UnsupportedOperationException | IllegalArgumentException e) {
-      // A folder that is not there, or a file system that says nothing of its device.
+      // The folder is missing, or its file system does not reveal a device.
     }
   }
 
-  /** Where the kernel keeps the settings of a device, or of the disk that a partition is of. */
+  /** The folder of a device's settings in /sys, or of the disk that contains a partition. */
   private static Path queue(long device) {
-    // As glibc's gnu_dev_major and gnu_dev_minor take it apart.
+    // The encoding of glibc's gnu_dev_major and gnu_dev_minor.
     long major = ((device >>> 8) & 0xfff) | ((device >>> 32) & ~0xfffL);
     long minor = (device & 0xff) | ((device >>> 12) & ~0xffL);
     Path block = Path.of("/sys/dev/block", major + ":" + minor);

@@ -154,7 +154,7 @@ final class Sstables {
         moving.level,
         whole(call(sstable, "bytesOnDisk")),
         whole(call(sstable, "uncompressedLength")),
-        // Cassandra says -1 where nothing is compressed.
+        // -1 means uncompressed.
         ratio == null || ratio < 0 ? null : ratio,
         whole(call(sizes, "count")),
         whole(field(statistics, "totalRows")),

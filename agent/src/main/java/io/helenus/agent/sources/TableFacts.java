@@ -20,7 +20,7 @@ final class TableFacts {
    */
   private static final int SESSIONS = 5_000;
 
-  /** Takes a fact. */
+  /** Receives a fact. */
   interface Sink {
     void fact(String keyspace, String table, String fact, String value, String source);
   }
@@ -80,7 +80,7 @@ final class TableFacts {
     }
   }
 
-  /** The columns of a kind with their types, and their order where they have one. */
+  /** The columns of a kind with their types, and the clustering order if there is one. */
   private static String list(List<Map<?, ?>> columns, String kind) {
     return columns.stream()
         .filter(row -> text(row, "kind").equals(kind))
@@ -144,8 +144,8 @@ final class TableFacts {
   }
 
   /**
-   * When the last session of repair ended well for each table, as far as this node's replica of the
-   * history knows.
+   * When each table's last successful repair session ended, as far as this node's replica of the
+   * repair history knows.
    */
   static void repairs(Sink sink) throws ReflectiveOperationException {
     String source = "system_distributed.parent_repair_history";

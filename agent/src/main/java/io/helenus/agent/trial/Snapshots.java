@@ -72,7 +72,7 @@ final class Snapshots {
     return "keyspace_name = '" + table.keyspace + "' AND table_name = '" + table.table + "'";
   }
 
-  /** Rows of a table of the schema, as Cassandra has them; null where they can't be read. */
+  /** Rows of a schema table as JSON; null if they can't be read. */
   private static List<Map<?, ?>> rows(String of, String where) {
     try {
       return InternalQuery.rows("SELECT JSON * FROM system_schema." + of + " WHERE " + where);
@@ -81,7 +81,7 @@ final class Snapshots {
     }
   }
 
-  /** The rows that define the table, so that two of these say whether it was altered; or null. */
+  /** The rows that define the table, to detect an ALTER by comparison; null if unknown. */
   private static String schema(TableBean table) {
     StringBuilder schema = new StringBuilder();
     for (String of : List.of("tables", "columns", "dropped_columns")) {

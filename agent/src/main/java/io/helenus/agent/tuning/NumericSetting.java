@@ -29,7 +29,7 @@ enum NumericSetting implements Setting {
   CONCURRENT_COMPACTORS(Beans.STORAGE, "ConcurrentCompactors", 1),
   /** Bytes of all requests that were read and not answered yet. */
   CONCURRENT_REQUEST_BYTES(Beans.STORAGE, "NativeTransportMaxConcurrentRequestsInBytes", 1),
-  /** The same of one client's address. */
+  /** The same limit for each client address. */
   CONCURRENT_REQUEST_BYTES_PER_IP(
       Beans.STORAGE, "NativeTransportMaxConcurrentRequestsInBytesPerIp", 1),
   NATIVE_TRANSPORT_THREADS("org.apache.cassandra.transport:type=Native-Transport-Requests"),

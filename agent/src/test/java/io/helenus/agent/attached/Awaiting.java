@@ -4,7 +4,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
-/** Looks again and again until it is so. */
+/** Polls until a condition holds. */
 final class Awaiting {
   private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(60);
 

@@ -101,7 +101,7 @@ class ControlIT {
       ok(session.command(REMOVE));
       assertEquals("detached", session.detach());
       leavesNothing(target);
-      // It keeps account from then on, and the next agent knows.
+      // Dependencies are tracked from then on, and the next agent knows.
       target.attach(recorder.options());
       session = recorder.accept();
       ok(session.command(ADD));

@@ -66,7 +66,7 @@ class DetachIT {
     }
   }
 
-  /** As a recorder does that brings its jar along: it is there while it is loaded. */
+  /** Like a recorder that deletes the jar once the agent is loaded. */
   @ParameterizedTest
   @MethodSource("jdks")
   void aJarThatIsGoneOnceLoadedAndThenAnother(Jdk jdk, @TempDir Path folder) throws Exception {

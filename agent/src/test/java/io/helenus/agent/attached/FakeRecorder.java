@@ -150,7 +150,7 @@ final class FakeRecorder implements Closeable {
           : List.copyOf(rows.subList(begun.get(begun.size() - 1), rows.size()));
     }
 
-    /** Waits until a row of the table is as asked. */
+    /** Waits for a row of the table that satisfies the predicate. */
     Schema.Row await(String table, Predicate<Schema.Row> as) throws Exception {
       Predicate<List<Schema.Row>> some = rows -> rows.stream().anyMatch(as);
       List<Schema.Row> rows;

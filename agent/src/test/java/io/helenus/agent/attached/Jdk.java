@@ -26,7 +26,7 @@ final class Jdk {
     this.version = version;
   }
 
-  /** The newest of each version, that of the tests included. */
+  /** The newest JDK of each version, including that of the tests. */
   static Stream<Jdk> all() {
     Map<Integer, Jdk> found = new TreeMap<>();
     Path installed = Path.of("/usr/lib/jvm");

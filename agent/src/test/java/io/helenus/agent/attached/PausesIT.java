@@ -94,7 +94,7 @@ class PausesIT {
     }
   }
 
-  /** So the rows of kind gc are only time in which threads stood, whatever the collector. */
+  /** So rows of kind gc cover only stopped time, whatever the collector. */
   private static void everyPauseIsWithinASafepoint(FakeRecorder.Session session) {
     List<Schema.Row> safepoints = whole(session, "safepoint");
     List<Schema.Row> collections = whole(session, "gc");
@@ -122,7 +122,7 @@ class PausesIT {
     try (Target target = new Target(jdk, "-XX:+UseG1GC");
         FakeRecorder recorder = new FakeRecorder()) {
       target.attach(recorder.options() + ",pauses=mxbean");
-      // So often that the sampler and the JVM's own thread would be in each other's way.
+      // So often that the sampler and the JVM's own thread would interfere.
       FakeRecorder.Session session = recorder.accept().startEvery(10, "pauses");
       session.await("sources", row -> row.get("provider").equals("agent-mxbean"));
       for (int round = 0; round < 50; round++) {

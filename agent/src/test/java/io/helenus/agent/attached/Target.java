@@ -59,7 +59,7 @@ final class Target implements AutoCloseable {
     attach(Path.of(JAR), options);
   }
 
-  /** Attaches the agent; returns when it was started, which it does in a thread of its own. */
+  /** Attaches the agent. Returns when it was started; it runs in a thread of its own. */
   void attach(Path jar, String options) throws Exception {
     VirtualMachine vm = VirtualMachine.attach(String.valueOf(process.pid()));
     try {
@@ -151,7 +151,7 @@ final class Target implements AutoCloseable {
     return traces;
   }
 
-  /** TCP sockets as /proc/PID/fd shows them; those of the unix domain are the JVM's own. */
+  /** TCP sockets in /proc/PID/fd; Unix sockets belong to the JVM itself. */
   private Set<String> connections() throws IOException {
     Set<String> sockets = new HashSet<>();
     for (String protocol : List.of("tcp", "tcp6")) {

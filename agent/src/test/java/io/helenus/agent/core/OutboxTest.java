@@ -50,7 +50,7 @@ class OutboxTest {
     assertTrue(taken > 10 && taken < 100, "frames taken: " + taken);
     assertFalse(outbox.offer(frame));
     unblocked.countDown();
-    // Room comes back as frames leave.
+    // Sent frames make room.
     while (!outbox.offer(frame)) {
       Thread.onSpinWait();
     }

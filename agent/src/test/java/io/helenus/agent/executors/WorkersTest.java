@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each task that is taken is run once, whatever comes and goes meanwhile. */
+/** Each accepted task is run once, while workers come and go. */
 class WorkersTest {
   private static final int WORKERS = 4;
   private static final int GIVERS = 4;

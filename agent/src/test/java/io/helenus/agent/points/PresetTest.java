@@ -50,7 +50,7 @@ class PresetTest {
         }
         weavings.put(method.name + method.descriptor, method.className);
       }
-      // They can be woven: the frames of real code hold.
+      // Weaving works: the verifier accepts the frames of real code.
       for (String className : List.copyOf(weavings.values())) {
         Map<String, List<Weaver.HookCall>> dispatcher = new HashMap<>();
         weavings

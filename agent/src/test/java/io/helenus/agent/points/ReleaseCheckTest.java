@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Points are looked for in the jar of a release; nothing of it runs. */
+/** Points are looked up in the jar of a release, without running it. */
 class ReleaseCheckTest {
   private static ReleaseCheck check;
 
@@ -29,7 +29,7 @@ class ReleaseCheckTest {
         "StorageProxy.cas",
         "org.apache.cassandra.service.StorageProxy.m*",
         "org.apache.cassandra.service.*Proxy.cas(..)",
-        // Which of several classes of this name is meant, the node tells by what it has loaded.
+        // The node decides which class of this name is meant, by the loaded ones.
         "Descriptor.toString",
       })
   void whatMayBeThereIsLeftToTheNode(String at) {

@@ -90,7 +90,7 @@ class ProbesTest {
     dispatcher.enter(ONE);
     dispatcher.exit(TWO);
     dispatcher.enter(TWO);
-    // The stack overflowed: nobody said that it was left.
+    // After a stack overflow the exit was not reported.
     dispatcher.exit(~ONE);
     assertEquals(1, sum(outer).failed());
     assertEquals(1, sum(inner).failed());

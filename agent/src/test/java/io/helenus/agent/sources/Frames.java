@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
 
-/** An outbox that decodes what is put into it. */
+/** An outbox that decodes its frames. */
 final class Frames implements Predicate<byte[]> {
   final List<Schema.Row> rows = new ArrayList<>();
   final List<byte[]> others = new ArrayList<>();

@@ -98,7 +98,7 @@ class ThreadNamesTest {
         };
     Thread thread = new Thread(work, "a-name-that-is-longer-than-the-kernel-keeps");
     thread.start();
-    // A thread tells the kernel its name itself, before it runs what it is for.
+    // A thread sets its kernel name itself, before it runs its task.
     await(begun);
     names.read();
     assertTrue(sent().containsValue(thread.getName()));

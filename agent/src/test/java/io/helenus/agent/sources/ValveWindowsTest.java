@@ -30,7 +30,10 @@ class ValveWindowsTest {
             return reply;
           });
 
-  /** The agent keeps windows from one number to another, and its first was of another number. */
+  /**
+   * The agent keeps the windows of a range of numbers, the first of them has the number {@code
+   * first}.
+   */
   private void keeps(long first, long from, long to) {
     String rows =
         LongStream.rangeClosed(from, to)

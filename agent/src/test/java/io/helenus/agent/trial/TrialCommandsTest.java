@@ -23,7 +23,7 @@ class TrialCommandsTest {
   private static final ObjectName TABLE =
       Beans.name("org.apache.cassandra.db:type=Tables,keyspace=shop,table=orders");
 
-  /** As Cassandra's, as far as it is used. */
+  /** The used part of Cassandra's MBean. */
   public interface StorageMBean {
     void takeSnapshot(String tag, Map<String, String> options, String... entities);
 
@@ -93,7 +93,7 @@ class TrialCommandsTest {
     Thread one = new Thread(() -> new TrialCommands().answer("snapshot.take", take));
     one.start();
     assertTrue(taking.await(10, TimeUnit.SECONDS));
-    // Another agent's, whose recorder came after the first was killed.
+    // Another agent, whose recorder came after the first one was killed.
     Map<String, String> clear = Map.of("tag", "t", "keyspace", "shop");
     Thread other = new Thread(() -> new TrialCommands().answer("snapshot.clear", clear));
     other.start();
@@ -108,7 +108,7 @@ class TrialCommandsTest {
 
   @Test
   void aNodeThatIsNoThrowawayKeepsItsTables() {
-    // Neither the property alone nor the command of anybody makes it one.
+    // Neither a property set later nor a command makes a node a throwaway one.
     System.setProperty("helenus.throwaway", "true");
     try {
       TrialCommands trialCommands = new TrialCommands();

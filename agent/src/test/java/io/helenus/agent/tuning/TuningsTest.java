@@ -30,7 +30,7 @@ class TuningsTest {
       "{\"id\":\"a\",\"setting\":\"compaction\",\"table\":\"shop.orders\","
           + "\"value\":{\"class\":\"leveled\",\"sstable_size_in_mb\":64}";
 
-  /** As Cassandra's, as far as it is used. */
+  /** The used part of Cassandra's MBean. */
   public interface TableMBean {
     String getCompactionParametersJson();
 

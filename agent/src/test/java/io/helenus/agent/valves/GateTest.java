@@ -112,7 +112,7 @@ class GateTest {
     assertEquals(1, stand.count(GateCounters.FAILED));
   }
 
-  /** In which order those go in who came in the order of the points given. */
+  /** The order in which callers enter that arrived in the order of the given points. */
   private List<Integer> served(Stand stand, int... points) throws Exception {
     List<Integer> served = Collections.synchronizedList(new ArrayList<>());
     dispatcher.enter(stand.sites[0]);

@@ -22,7 +22,7 @@ final class Backoff {
     return nowNs >= endNs;
   }
 
-  /** Whether the pauses are as long as they get. */
+  /** Whether the pause has reached its maximum. */
   boolean isLongest() {
     return pauseNs == LONGEST_NS;
   }

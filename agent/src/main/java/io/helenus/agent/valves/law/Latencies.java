@@ -52,7 +52,7 @@ public final class Latencies {
     count += times;
   }
 
-  /** Adds all of another. */
+  /** Adds all counts of another histogram. */
   public void add(Latencies other) {
     for (int bucket = 0; bucket < BUCKETS; bucket++) {
       counts[bucket] += other.counts[bucket];

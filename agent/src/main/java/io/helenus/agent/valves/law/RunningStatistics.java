@@ -29,12 +29,12 @@ final class RunningStatistics {
     return count < 2 ? 0 : squares / (count - 1);
   }
 
-  /** The variance of the figures as shares of their mean, which is above 0. */
+  /** The variance divided by the square of the mean, which must be above 0. */
   double relativeVariance() {
     return variance() / Math.max(1e-24, mean * mean);
   }
 
-  /** The square root of that. */
+  /** The square root of {@link #relativeVariance}. */
   double relativeDeviation() {
     return Math.sqrt(relativeVariance());
   }

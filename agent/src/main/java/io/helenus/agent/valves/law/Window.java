@@ -2,13 +2,13 @@ package io.helenus.agent.valves.law;
 
 /** The measurements of a valve between two decisions. */
 public final class Window {
-  /** When it began, System.nanoTime(). */
+  /** Start, System.nanoTime(). */
   public final long startNs;
 
-  /** When it ended, System.nanoTime(); after its start. */
+  /** End, System.nanoTime(); after the start. */
   public final long endNs;
 
-  /** The limit that held in it; at least 1. */
+  /** The limit during the window; at least 1. */
   public final int limit;
 
   /** Requests that left normally. */
@@ -88,7 +88,7 @@ public final class Window {
     return completed + failed;
   }
 
-  /** This window and the one that followed it at the same limit, as one. */
+  /** Merges this window with the next one at the same limit. */
   Window and(Window next) {
     double share = lengthNs() / (double) (lengthNs() + next.lengthNs());
     Latencies all = new Latencies();
@@ -121,7 +121,7 @@ public final class Window {
    *
    * @param startNs when it began, System.nanoTime()
    * @param endNs when it ended, System.nanoTime()
-   * @param limit the limit that held in it
+   * @param limit the limit during the window
    */
   public static Builder between(long startNs, long endNs, int limit) {
     return new Builder(startNs, endNs, limit);

@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Cases {
   static final int MAX = 128;
 
-  /** When the servers that change do so, s. */
+  /** When changing servers change, s. */
   static final double CHANGE_S = 60;
 
   /** When a surge begins, s: after a few have been there alone. */
@@ -121,7 +121,10 @@ final class Cases {
           1,
           0.05);
 
-  /** As in the study of transactions, where half of no limit does nearly as well as none. */
+  /**
+   * As in the study of transactions, where half of the concurrency does nearly as well as all of
+   * it.
+   */
   static final Case TRANSACTIONS_JOINING =
       new Case("transactions, more", Servers.transacting(64), atS -> joining(atS, 40, 20), 1, 0.08);
 
@@ -147,7 +150,7 @@ final class Cases {
               0.05),
           new Case("open, too much", Servers.scaling(3000, 0.05, 8), open(2700), 1, 0.05));
 
-  /** As those before, but so slow, uneven or deceptive that it takes longer to find out. */
+  /** Like the cases before, but so slow, uneven or deceptive that the search takes longer. */
   static final List<Case> HARD =
       List.of(
           new Case("knee 4, slow", Servers.scaling(300, 0.8, 4), CLIENTS, 0.7, 0.05),
@@ -210,7 +213,7 @@ final class Cases {
 
   private Cases() {}
 
-  /** Scans on CPUs that do half as much again in one second as in another. */
+  /** Scans on CPUs whose speed varies by half from second to second. */
   private static Case shared(String name, Server server) {
     return new Case(
         name,
@@ -224,7 +227,7 @@ final class Cases {
     return new Case(name, Servers.changing(before, CHANGE_S, after), CLIENTS, 1, 0.05);
   }
 
-  /** As in the studies: some that warm it up, and then as many more with each second. */
+  /** As in the studies: some clients warm the server up, then as many more join each second. */
   private static Load joining(double atS, int first, int more) {
     return Load.closed(atS < JOIN_S ? first : Math.min(200, more * (int) (atS - JOIN_S + 1)));
   }

@@ -30,7 +30,7 @@ class DeclaredLawsTest {
     assertEquals(new TreeSet<>(Laws.NAMES), new TreeSet<>(laws().keySet()));
   }
 
-  /** A parameter that no law has is answered with those that there are. */
+  /** An unknown parameter's error lists the known ones. */
   @Test
   void eachLawHasTheParametersThatAreDeclared() throws IOException {
     Map<String, String> declared = new TreeMap<>();

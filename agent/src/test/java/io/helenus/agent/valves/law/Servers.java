@@ -8,7 +8,7 @@ import java.util.function.DoubleUnaryOperator;
 final class Servers {
   private Servers() {}
 
-  /** As fast as it gets from a number on, and never slower: no limit is best. */
+  /** Reaches its maximum from a number on, and never slows down: no limit is best. */
   static Server saturating(double mostPerS, int from) {
     return (inside, atS) -> mostPerS * Math.min(1, inside / (double) from);
   }
@@ -32,7 +32,7 @@ final class Servers {
     return (inside, nowS) -> nowS < atS ? before.perS(inside, nowS) : after.perS(inside, nowS);
   }
 
-  /** One that does not pause until a time: its heap is being filled. */
+  /** A server without pauses until a time, while its heap fills. */
   static Server filling(Server server, double untilS) {
     return varying(server, atS -> 1, atS -> atS < untilS ? 0 : 1);
   }
@@ -62,9 +62,9 @@ final class Servers {
   }
 
   /**
-   * As Cassandra did whole wide partitions out of a small heap (docs/results/valves.md): a
-   * collection every quarter of a second, which takes the longer the more of the heap is held by
-   * those inside.
+   * Like Cassandra with whole wide partitions in a small heap (docs/results/valves.md): a
+   * collection every quarter of a second, which takes longer the more of the heap the requests
+   * inside hold.
    */
   static Server scanning(double mostPerS) {
     return scanning(mostPerS, 0, 0);
@@ -90,8 +90,8 @@ final class Servers {
   }
 
   /**
-   * As the scans, of which two do more than three to seven, so that a limit of two is found for
-   * four; out of a heap that is nearly empty with them, and takes long to fill when more come.
+   * Like the scans, but two inside do more than three to seven, so that four has to be left for
+   * two. The heap is nearly empty with few inside, and takes long to fill with more.
    */
   static Server scanningFew(double mostPerS) {
     Server server =
@@ -103,8 +103,8 @@ final class Servers {
   }
 
   /**
-   * As the scans out of a heap that is nearly empty with a few, and takes a quarter of a minute to
-   * fill when many come: until then they do more than few do.
+   * Like the scans, with a heap that is nearly empty with few inside and takes a quarter of a
+   * minute to fill with many: until then many inside do more.
    */
   static Server scanningLater(double mostPerS) {
     Server server =
@@ -179,7 +179,7 @@ final class Servers {
     return varying(server, atS -> 1 + share * Math.sin(2 * Math.PI * atS / periodS), atS -> 1);
   }
 
-  /** The same on a host that others use: its CPUs are faster and slower for seconds. */
+  /** The same on a shared host: its CPUs are faster and slower for seconds. */
   static Server shared(Server server, double drift) {
     return new Like(server) {
       @Override

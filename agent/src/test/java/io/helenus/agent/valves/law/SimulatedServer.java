@@ -20,7 +20,7 @@ final class SimulatedServer {
     /** Work per second with n inside, n at least 1, at a time of the run. */
     double perS(int inside, double atS);
 
-    /** The share of time that it stands in pauses, given how many are inside. */
+    /** The share of time in pauses, by the number inside. */
     default double pauseShare(int inside, double atS) {
       return 0;
     }
@@ -39,8 +39,8 @@ final class SimulatedServer {
     }
 
     /**
-     * The share that it sees of those who are there: the rest waits in sockets whose threads get no
-     * CPU.
+     * The share of present requests that the server sees: the rest waits in sockets whose threads
+     * get no CPU.
      */
     default double seen(int inside, double atS) {
       return 1;
@@ -59,7 +59,7 @@ final class SimulatedServer {
     }
   }
 
-  /** Who comes: a number of clients that wait for their answer, or a rate that does not care. */
+  /** The load: a number of clients that wait for their answers, or a fixed rate. */
   static final class Load {
     final int clients;
     final double thinkS;
@@ -89,7 +89,7 @@ final class SimulatedServer {
     Load at(double atS);
   }
 
-  /** One limit and how long it held. */
+  /** A limit, and how long it was in effect. */
   static final class Held {
     final double fromS;
     final double toS;

@@ -72,7 +72,7 @@ final class Windows {
     return window;
   }
 
-  /** Gives a law one window after another at the limit that it says; the last decision. */
+  /** Gives a law consecutive windows at its own limit; returns the last decision. */
   Decision give(Law law, int times) {
     Decision decision = null;
     for (int i = 0; i < times; i++) {
