@@ -4,7 +4,7 @@
 export type Answer = {
   /** The answer in at most four sentences. */
   answer: string;
-  /** Which requests are slow, and of which they are. */
+  /** A sentence: which requests are slow, and out of how many. */
   summary: string;
   provider: Provider;
   requests: number;
@@ -153,9 +153,10 @@ export type FlameScope = {
   /** All weights are multiples of this. */
   unit: number;
   /**
-   * Base64 of numbers of seven bits a byte, the lowest first, with the eighth bit set where more follow. For each stack:
-   * its node's number less that of the one before, how many entries, and for each entry, by time: its step less that of
-   * the one before (at first: less `first`), its weight in units, and how many samples that is.
+   * Base64 of variable-length numbers: seven bits a byte, the lowest first, the eighth bit set if more follow. For
+   * each stack: its node's number minus that of the stack before, the number of entries, and for each entry by time:
+   * its step minus that of the entry before (at first minus `first`), its weight in units, and its number of
+   * samples.
    */
   times: string;
 };
@@ -410,7 +411,10 @@ export type LivePressure = {
   full_share: number;
 };
 
-/** Figures over time: entry `i` of each list is of the stretch that begins at `from_s + i * bin_s`. null stands for nothing counted. */
+/**
+ * Figures over time: entry `i` of each list belongs to the bin that begins at `from_s + i * bin_s`. null means no
+ * data.
+ */
 export type LiveSeries = {
   from_s: number;
   bin_s: number;
@@ -495,7 +499,7 @@ export type LiveTotals = {
   in_flight: number;
   /** Errors by kind, the most frequent first. */
   outcomes: Array<LiveOutcome>;
-  /** null where CPUs were not recorded. */
+  /** null if CPUs were not recorded. */
   cpu: LiveCpu | null;
   collections_per_s: number;
   /** Share of the time in which JVMs stood for collections, and for all safepoints, those of collections included. Added up over nodes. */
@@ -710,9 +714,8 @@ export type Ratio = {
 /**
  * The data of a report's page, embedded as JSON.
  *
- * Times are seconds since `start`, latencies milliseconds. Entry `i` of each list of one object belongs to its `time_s[i]`,
- * which is when the bin begins; a bin is as wide as `bin_s` says, or reaches to the next one. null stands for a bin that
- * holds nothing.
+ * Times are seconds since `start`, latencies are in milliseconds. Entry `i` of each list of an object belongs to the
+ * bin that begins at `time_s[i]`; a bin is `bin_s` wide, or reaches to the next one. null means a bin without data.
  */
 export type Report = {
   /** Version of this format; the page reads 1. */

@@ -71,7 +71,7 @@ fn record(path: &Path, samples: i64) {
     };
     for stack in 0..STACKS {
         let mut frames = String::from("java.lang.Thread.run");
-        // The first frames are of many, the last ones of few.
+        // The first frames are shared by many stacks, the last ones by few.
         for depth in 1..DEPTH {
             let many = 1 + stack * depth / (STACKS / 40);
             write!(frames, ";org.apache.cassandra.part{}.Class{}.method{}", depth % 9, depth, many % (1 + depth * 8))

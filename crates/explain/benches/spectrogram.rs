@@ -1,7 +1,7 @@
 //! How long the spectrogram of many system calls takes, and how much memory.
 //!
-//! `cargo bench --workspace --bench spectrogram`, or with a number of calls: `… -- 50000000`. With a folder's name as well
-//! the recording is kept there, and used again if it is there already.
+//! `cargo bench --workspace --bench spectrogram`, or with a number of calls: `… -- 50000000`. With a folder as second
+//! argument, the recording is kept there and reused.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

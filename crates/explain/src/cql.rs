@@ -20,7 +20,7 @@ pub(crate) fn is_select(statement: &str) -> bool {
     statement.split_ascii_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("SELECT"))
 }
 
-/// How many of the columns a SELECT asks for.
+/// How many of the columns a SELECT reads.
 pub(crate) fn columns_asked(statement: &str, columns: &[&str]) -> usize {
     let asked = names(statement).take_while(|name| !name.eq_ignore_ascii_case("FROM")).collect::<Vec<_>>();
     if asked.iter().any(|name| name == "*") {

@@ -57,9 +57,9 @@ pub struct Options {
     pub shifts: usize,
     /// Seed of the random shifts: the same seed gives the same p-values.
     pub seed: u64,
-    /// Start and end, in ns since the Unix epoch, of what is judged; None for all.
+    /// Start and end of the judged time, in ns since the Unix epoch; None for all.
     pub window: Option<(i64, i64)>,
-    /// Start and end of a good time, whose median and percentile are the bounds; None for those of what is judged.
+    /// Start and end of a good time that sets the median and the percentile; None to take them from the judged time.
     pub against: Option<(i64, i64)>,
 }
 

@@ -1,4 +1,4 @@
-//! The questions as SQL: one file per question in `queries/`, with `$name` for what is asked about.
+//! SQL queries: one file each in `queries/`, with `$name` for parameters.
 
 use crate::timeline::Interval;
 

@@ -14,8 +14,8 @@ impl Cancel {
         Cancel::default()
     }
 
-    /// Asks to stop. Asked once, no request starts any more and those in flight are waited for, for a second at most;
-    /// asked again, they are not waited for. Safe in a signal handler.
+    /// Asks the load to stop. After the first call no request starts, and requests in flight get up to a second; after
+    /// the second call they are aborted. Safe in a signal handler.
     pub fn stop(&self) {
         if self.asked.fetch_add(1, Ordering::Relaxed) > 1 {
             // Keep the count, so that it never wraps around to zero.

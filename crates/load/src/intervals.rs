@@ -19,7 +19,7 @@ type Share = Arc<Mutex<Vec<OperationTimes>>>;
 pub struct OperationTimes {
     /// In ns, to 3 digits, of requests that were answered or timed out.
     pub service: Histogram<u64>,
-    /// From the intended start; in closed loop nothing is recorded, since it would be the service time again.
+    /// Times from the intended start; empty in a closed loop, where they equal the service times.
     pub response: Histogram<u64>,
     /// From the intended to the actual start.
     pub wait: Histogram<u64>,
@@ -44,7 +44,7 @@ pub(crate) struct Timed {
     pub intended_ns: Option<i64>,
     pub start_ns: i64,
     pub end_ns: i64,
-    /// None where the answer has no place for rows.
+    /// None if the response can't have rows.
     pub rows: Option<u64>,
     /// For generated rows: number of partitions, and rows written.
     pub partitions: u64,
@@ -58,8 +58,8 @@ pub(crate) struct Collector {
 }
 
 impl Intervals {
-    /// Takes what has come together since the last time, by position of the operation in the workload. Shorter than the
-    /// workload where the last operations had no request.
+    /// Takes the times since the last call, by index of the operation. Shorter than the workload if the last operations
+    /// had no request.
     pub fn take(&self) -> Vec<OperationTimes> {
         let mut sum: Vec<OperationTimes> = Vec::new();
         for share in open(&self.shares).iter() {

@@ -21,7 +21,7 @@ pub enum Outcome {
     Overloaded,
     /// The connection broke, or there was none.
     Connection,
-    /// The node or the driver refuses what was asked: syntax, types, rights, names.
+    /// The node or the driver rejects the statement: syntax, types, permissions, names.
     Invalid,
     Other,
 }
@@ -59,8 +59,8 @@ impl Outcome {
         }
     }
 
-    /// Whether the time of such a request is one that a client waits for an answer: a refusal at once would only make
-    /// percentiles look better, and the time of an abandoned one says when the run ended.
+    /// Whether the request's time counts as a response time. An immediate rejection would improve the percentiles, and
+    /// the time of an abandoned request depends on the end of the run.
     pub fn is_timed(self) -> bool {
         matches!(self, Outcome::Ok | Outcome::Timeout | Outcome::WriteTimeout | Outcome::ReadTimeout)
     }

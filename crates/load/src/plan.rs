@@ -62,13 +62,13 @@ pub struct Plan {
     pub max_in_flight: u32,
     /// How much later than intended a request, or the watcher thread, may start before it is counted and named.
     pub late_bound: Duration,
-    /// How long a schedule that has ended is given to send what is overdue and to receive what is in flight.
+    /// How long an ended schedule may still send overdue requests and wait for responses.
     pub drain: Duration,
     pub progress_every: Duration,
     pub access: Access,
     /// The number of the first request of the mix: keys in sequence begin there.
     pub first_number: u64,
-    /// How many partitions of made rows the requests have between them at most: the last one has those that are left.
+    /// The number of partitions of generated rows for all requests together; the last request gets the remaining ones.
     pub partitions: Option<u64>,
     /// Receives the times of each operation by interval as well, if the caller needs them.
     pub intervals: Option<Intervals>,
@@ -130,7 +130,7 @@ impl Plan {
         Some(first.named("populate").unmeasured())
     }
 
-    /// The operation that would populate an empty table, where one that is run asks for rows and nothing else populates.
+    /// The operation that populates an empty table, if a running operation reads rows and nothing else populates.
     pub(crate) fn wants_rows(&self) -> Option<&Operation> {
         let populate = self.workload.populate.filter(|_| self.populate_when_empty && !self.populate)?;
         let reads = |phase: &Phase| phase.work == Work::Mix;
@@ -140,8 +140,8 @@ impl Plan {
         wants.then(|| &self.workload.operations[populate.operation])
     }
 
-    /// The driver that carries the requests. It is the driver crate if the plan asks for it, if an operation of the run needs
-    /// more than the thin driver supports, or if the workload has a keyspace, since the thin driver's connections have none.
+    /// The driver of the requests. The driver crate is used if the plan requests it, if an operation needs more than
+    /// the thin driver supports, or if the workload has a keyspace, because the thin driver's connections have none.
     pub fn driven_by(&self) -> DriverKind {
         let workload = &self.workload;
         let run = workload.mix.shares().map(|(operation, _)| operation);

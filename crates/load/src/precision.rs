@@ -33,7 +33,7 @@ pub struct Confidence {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Bounds {
     pub low_ns: u64,
-    /// None where even the maximum is no bound: there are too few requests above the percentile.
+    /// None if there are too few requests above the percentile for an upper bound.
     pub high_ns: Option<u64>,
     /// The number of independent requests that would be as precise.
     pub effective_requests: f64,

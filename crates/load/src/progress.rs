@@ -19,7 +19,7 @@ pub struct Progress {
     pub ok_per_s: f64,
     pub failed_per_s: f64,
     pub in_flight: u64,
-    /// Of the requests since the last progress.
+    /// Response times since the last progress.
     pub response: Percentiles,
     pub service: Percentiles,
     /// Since the start.

@@ -135,7 +135,7 @@ impl RunLoop {
                 end_ns = end_ns.max(done.end_ns);
                 first_number = first_number.max(done.next_number);
             }
-            // So that the numbers of one shard are never those of another, however far each has come.
+            // Ranges per shard, so that numbers of shards never collide.
             let (_, places) = self.run.plan.place(0);
             if self.run.plan.shard.1 > 1 {
                 first_number = first_number.next_multiple_of(places as u64);
@@ -198,7 +198,7 @@ impl RunLoop {
         let now_ns = self.run.recorder.clock().now_ns();
         let mut cpu_ns = 0;
         self.in_flight = 0;
-        // By phase, and by their number among those of a thread: what the threads did at about the same time.
+        // By phase and index within a thread: pieces of all threads from about the same time.
         let mut pieces: BTreeMap<(usize, usize), Vec<Tally>> = BTreeMap::new();
         for driver in &self.drivers {
             let report = driver.mailbox.take();
@@ -255,7 +255,7 @@ impl RunLoop {
         }
     }
 
-    /// Writes what was captured, lost and used since the last time.
+    /// Writes the captured and lost rows and the CPU time since the last report.
     fn report(&mut self) {
         let cpu_ns = self.collect();
         let total = self.total();

@@ -15,8 +15,8 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 const POLL_EVERY: Duration = Duration::from_millis(50);
-/// A frame has 256 MiB at most (CQL protocol, section 2.4), and set-up asks for little. The driver crate takes whatever a
-/// frame announces and has no bound of its own, so that the growth of the process is the one that there is.
+/// A frame has at most 256 MiB (CQL protocol, section 2.4), and set-up needs little. The driver crate allocates
+/// whatever a frame announces, so the growth of the process is checked instead.
 const LARGEST_FRAME_BYTES: u64 = 256 << 20;
 /// Set-up may grow by so much beside a frame, and by so much for each connection.
 const OWN_BYTES: u64 = 128 << 20;
@@ -31,7 +31,7 @@ pub(crate) struct SetUp {
     pub events: Vec<Event>,
 }
 
-/// Sets a load up. None when it was told to stop meanwhile; a node that is still waited for is left alone then.
+/// Sets a load up. None if it was stopped meanwhile; a node that does not answer is then abandoned.
 pub(crate) fn set_up(
     plan: &Arc<Plan>,
     recorder: &Recorder,
@@ -45,7 +45,7 @@ pub(crate) fn set_up(
     std::thread::Builder::new()
         .name("load-setup".into())
         .spawn(move || {
-            // Nobody listens when the run was told to stop.
+            // The receiver is gone if the run was stopped.
             let _ = say_reached.send(ready(own, pool, recorder, stop));
         })
         .map_err(|source| Error::Start { what: "the thread that sets up", source })?;

@@ -1,4 +1,4 @@
-//! Load on a real Cassandra: what is sent is what is recorded, and what goes wrong is counted and shown.
+//! Load on a real Cassandra: sent and recorded requests agree, and failures are counted and shown.
 //!
 //! One node serves all tests, and is killed at the end.
 
@@ -265,7 +265,7 @@ fn mistakes_are_told(node: &str) {
     refused.workload.schema = vec!["CREATE TABEL x".to_string()];
     assert!(fails(&refused).contains("refuses this statement of the workload's schema: CREATE TABEL x"));
 
-    // A port where somebody else answers, or nobody ever does.
+    // A port where another program answers, or never answers.
     let silent = TcpListener::bind("127.0.20.30:0").unwrap();
     let address = silent.local_addr().unwrap();
     let answers = std::thread::spawn(move || {
@@ -349,7 +349,7 @@ fn a_lost_connection_comes_back(node: &str, proxy: &Proxy) {
     })
     .unwrap();
     let error = ran.summary.errors.iter().find(|error| error.outcome == Outcome::Connection).unwrap();
-    // The first to fail was in flight, or found no connection and went to no node: the message names the one that was lost.
+    // The first failure was in flight, or found no connection: the message names the lost node, or none.
     assert!([SHOWN, ""].contains(&error.first_node.as_str()), "{error:?}");
     assert!(error.first_message.starts_with(SHOWN), "{error:?}");
     let seen: Vec<&str> = ran

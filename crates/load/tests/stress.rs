@@ -227,7 +227,8 @@ fn threads_rise(bench: &Bench) {
 
 fn profiles_run(bench: &Bench) {
     for (name, operations, rows_per_insert) in [
-        // Of 3 to 5 values each with a chance of 1/2, and of the last where none was taken; two rows each, two partitions.
+        // 3 to 5 values, each with probability 1/2, and the last one if none was selected; two rows each, two
+        // partitions.
         ("sensors", "insert=2,day=1,since=1,by_sample=1", 8.29),
         ("visits", "insert=1,one=1", 1.0),
         // Each of 200 rows with a probability of 1/200, or one.
@@ -241,7 +242,7 @@ fn profiles_run(bench: &Bench) {
         let (rows, inserts) = (script.rate("Row rate", "insert"), script.rate("Op rate", "insert"));
         assert!((rows / inserts / rows_per_insert - 1.0).abs() < 0.05, "{name}: {rows} rows/s in {inserts} inserts/s");
     }
-    // The schema is there already. TRUNCATE names its table behind no word that a keyspace is put behind.
+    // The schema exists already. TRUNCATE names its table without a keyword before which a keyspace could be inserted.
     bench
         .run(&format!("user profile={PROFILES}/sensors.yaml ops(empty=1) n=1 no-warmup -rate threads=1"))
         .assert_well();

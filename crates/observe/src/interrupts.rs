@@ -43,7 +43,7 @@ impl Interrupts {
         interrupts
     }
 
-    /// Adds a row per CPU and interrupt that came since the last call, and returns their number.
+    /// Adds a row per CPU and interrupt that occurred since the last call, and returns their number.
     pub(crate) fn sample(&mut self, recorder: &Recorder) -> io::Result<u64> {
         let time_ns = recorder.clock().now_ns();
         let interval_ns = time_ns - std::mem::replace(&mut self.last_ns, time_ns);
@@ -62,7 +62,7 @@ impl Interrupts {
 }
 
 impl Counted {
-    /// Reads a file, and tells what came since it was read last: interrupt, device, CPU, count.
+    /// Reads a file and reports the counts since the last reading: interrupt, device, CPU, count.
     fn read(&mut self, file: &str, mut each: impl FnMut(&str, &str, i64, i64)) -> io::Result<()> {
         self.text.clear();
         io::Read::read_to_string(&mut std::fs::File::open(file)?, &mut self.text)?;

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 /// Why options of a file can't be taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrongOption {
-    /// None where several together are wrong.
+    /// None if several together are wrong.
     pub name: Option<String>,
     pub reason: String,
 }
@@ -63,7 +63,7 @@ impl Options {
         SOURCES.iter().try_for_each(|source| (source.check)(self))
     }
 
-    /// With what the options of one source leave to those of another.
+    /// The options after each source's settings have affected other sources.
     pub(crate) fn settled(&self) -> Options {
         let mut settled = self.clone();
         settled.agent.requests = self.wire.requests;

@@ -20,7 +20,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How often the sampler says what it captured, lost and cost.
+/// Interval of the sampler's reports of captured and lost rows and CPU time.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]

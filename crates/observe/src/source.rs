@@ -47,7 +47,7 @@ pub(crate) trait Running: std::fmt::Debug + Send {
         Ok(false)
     }
 
-    /// Ends it, after the last of what it saw is in the recording. Returns what is not sure to be undone.
+    /// Ends the source once its last rows are in the recording. Returns a message about changes that may remain.
     fn stop(self: Box<Self>) -> Option<String>;
 }
 
@@ -75,7 +75,7 @@ impl Context<'_> {
         say(self.events, event);
     }
 
-    /// Tells that a source is not there, or with less than was asked for.
+    /// Reports that a source is missing, or records less than requested.
     pub(crate) fn degrade(&self, node: &str, source: &'static str, reason: impl Into<String>) {
         self.say(Event::Degraded { node: node.into(), source, reason: reason.into() });
     }
@@ -94,6 +94,6 @@ pub(crate) fn facts(name: &str, node: &str, provider: &str, note: &str) -> Sourc
 
 /// Tells a person what happened.
 pub(crate) fn say(events: &Events, event: Event) {
-    // The one who listened may have had enough; the recording has the facts.
+    // The receiver may be gone; the recording has the facts.
     let _ = events.send(event);
 }

@@ -37,8 +37,9 @@ macro_rules! registry {
         #[derive(Debug, Clone, Default, PartialEq, clap::Args)]
         pub struct Options {
             $(#[command(flatten)] pub $options: $of,)*
-            /// When the recording has this size on the disk, such as 2GiB, there are no more rows of calls, stacks, requests on the wire and
-            /// times off the CPU; they are counted, and the rest goes on. With --keep, delete the oldest instead
+            /// At this size of the recording, such as 2GiB, stop recording calls, stacks, requests on the wire and
+            /// times off the CPU: these are only counted, and the other tables go on. With --keep, delete the oldest
+            /// segments instead
             #[arg(long, value_name = "SIZE", value_parser = size)]
             pub max_size: Option<u64>,
         }

@@ -16,7 +16,7 @@ const CONTINUE_WITHIN: Duration = Duration::from_secs(2);
 pub(crate) struct Worker {
     instruct: Sender<Next>,
     thread: JoinHandle<()>,
-    /// As each recording's manifest has them.
+    /// The sources in each recording's manifest.
     sources: Vec<SourceFacts>,
 }
 
@@ -36,7 +36,7 @@ impl Next {
     }
 }
 
-/// What a thread is told while it waits.
+/// A command for a waiting thread.
 #[derive(Debug)]
 pub(crate) enum Instruction {
     Nothing,
@@ -93,8 +93,8 @@ impl From<NoThread> for Unavailable {
 }
 
 impl Worker {
-    /// Starts a thread, and returns when it is ready, with what it says then. Both `prepare` and `run` are called in the
-    /// thread, so that what it works with may be shared without locks.
+    /// Starts a thread, and returns its note when it is ready. Both `prepare` and `run` are called in the thread, so
+    /// that they may share data without locks.
     pub(crate) fn start<Prepared, Note, E>(
         name: &str,
         prepare: impl FnOnce() -> Result<(Prepared, Note), E> + Send + 'static,
@@ -109,7 +109,7 @@ impl Worker {
         let (say_ready, ready) = channel();
         let thread = std::thread::Builder::new().name(name.into()).spawn(move || match prepare() {
             Ok((prepared, note)) => {
-                // Nobody waits any more only if the whole start was given up.
+                // The receiver is gone only if the whole start was given up.
                 let _ = say_ready.send(Ok(note));
                 run(prepared, &instructions);
             }
@@ -131,7 +131,7 @@ impl Worker {
     /// Ends the thread, after the last of what it saw is in the recording.
     pub(crate) fn end(self) {
         drop(self.instruct);
-        // A panic in the thread has been printed; what it recorded is there.
+        // A panic of the thread has been printed; its rows are in the recording.
         let _ = self.thread.join();
     }
 }

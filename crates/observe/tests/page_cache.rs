@@ -1,4 +1,4 @@
-//! Reads from the disk of a real program, beside what the kernel itself says of them: /proc/PID/io and /proc/PID/stat.
+//! Disk reads of a real program, compared with the kernel's /proc/PID/io and /proc/PID/stat.
 //!
 //! The tests need root, a kernel with BTF, python3, and a temporary folder on a disk. They are skipped if one is
 //! missing.

@@ -43,8 +43,8 @@ fn read_ahead(node: &Node) -> Checked {
     }))
 }
 
-/// `DatabaseDescriptor` evaluates `auto` as mmap in 4.0 and 4.1 (on 64 bits) and as mmap_index_only in 5.0, where mmap has to be
-/// asked for, by that name or as legacy.
+/// `DatabaseDescriptor` evaluates `auto` as mmap in 4.0 and 4.1 (on 64 bits) and as mmap_index_only in 5.0, where mmap
+/// must be set explicitly, as mmap or legacy.
 pub(super) const DISK_ACCESS: Rule = Rule {
     name: "disk-access",
     looks_at: "data files that are mapped into memory, where they do not fit",

@@ -25,7 +25,7 @@ pub(super) struct Node {
     pub settings: BTreeMap<String, String>,
     pub metrics: BTreeMap<MetricName, Figure>,
     pub gc: Option<GcFigures>,
-    /// Share of its CPU time in which G1 marked beside the requests; None where no thread was recorded.
+    /// Share of its CPU time in concurrent marking of G1; None if no thread was recorded.
     pub marking_share: Option<f64>,
     pub pools: Vec<Pool>,
     pub tables: Vec<Table>,
@@ -59,7 +59,7 @@ pub(super) struct Pool {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Table {
     pub health: TableHealth,
-    /// By fact; empty where none was recorded.
+    /// Values by fact; empty if none was recorded.
     pub definition: BTreeMap<String, String>,
     /// Copies that the keyspace keeps in all.
     pub replicas: Option<i64>,

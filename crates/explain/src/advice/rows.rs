@@ -92,7 +92,7 @@ struct Split {
 }
 
 impl Split {
-    /// None where nothing in the row can be large.
+    /// None if no column of the row can be large.
     fn of(table: &Table, columns: &Columns) -> Option<Split> {
         let (keyspace, name) = table.name().split_once('.')?;
         let large: Vec<Column> = columns.regular.iter().filter(|column| column.is_unbounded()).cloned().collect();

@@ -1,4 +1,4 @@
-//! Phases of the load, each with what was asked, what was achieved, and how long it took.
+//! Phases of the load, each with its intended and achieved rate and its times.
 
 use crate::engine::Engine;
 use crate::percentiles::Percentiles;
@@ -7,9 +7,9 @@ use crate::timeline::Interval;
 use crate::{Error, query};
 use serde::Serialize;
 
-/// How much of the intended rate a phase must achieve to have kept up.
+/// A phase kept up if it achieved this share of the intended rate.
 const KEPT_UP_SHARE: f64 = 0.95;
-/// How much work may wait at the end of a phase that kept up, in seconds at the intended rate.
+/// Requests that may wait at the end of a phase that kept up, in seconds of the intended rate.
 const KEPT_UP_BACKLOG_S: f64 = 0.1;
 
 /// A phase of the load. Requests belong to the phase in which they were due; throughput counts answers where they came.

@@ -205,8 +205,8 @@ impl<'a> ShiftedStretch<'a> {
     }
 }
 
-/// How long a cause held a request. Nothing gets out of a stop: a request that ended well before the stop did was not
-/// held by it. This tells the true place of a pause from one a little later, in the drain.
+/// How long a cause delayed a request. A stop does not count for a request that ended well before the stop did, because
+/// nothing finishes during a stop. This distinguishes the true time of a pause from one a little later, in the drain.
 fn held_ns(request: &SlowRequest, cause: Interval, nature: Nature) -> i64 {
     if nature == Nature::Stop && request.end < cause.end - EDGE_NS.min(cause.length() / 2) {
         return 0;

@@ -6,8 +6,8 @@ use crate::random::Random;
 pub(crate) const RESAMPLES: usize = 10_000;
 /// The intervals hold the true ratio in this share of experiments.
 pub(crate) const CONFIDENCE: f64 = 0.95;
-/// With fewer runs than this there is no interval of 95 %: of five pairs of equal variants all five ratios lie on the same
-/// side of 1 in one experiment of 16, so that even their whole range holds the truth too rarely.
+/// With fewer runs there is no 95 % interval: all five ratios of five pairs of equal variants are on the same side of 1
+/// in one of 16 experiments, so that even their whole range misses the true value too often.
 pub(crate) const FEWEST: usize = 6;
 
 /// Whether run i of one side and run i of the other form a pair.

@@ -29,7 +29,7 @@ pub(crate) struct Sides<'a> {
 pub(crate) struct Together {
     /// A p-value for each figure, in the given order.
     pub(crate) p_values: Vec<f64>,
-    /// How much wider than its own interval an interval is that holds for all figures at once: at least 1.
+    /// Width of the simultaneous interval over all figures, relative to the figure's own interval: at least 1.
     pub(crate) widened: f64,
 }
 
@@ -83,7 +83,7 @@ fn widened(mut largest: Vec<f64>, degrees: f64, scale: f64) -> f64 {
 
 /// A figure as numbers of length 1 whose sum over one side is the statistic: monotone in Student's t of the difference.
 ///
-/// Paired: the difference of a pair over its sum, so that slow blocks weigh no more than quick ones and 0 is allowed.
+/// Paired: the difference of a pair divided by its sum, so that slow and fast blocks weigh the same, and 0 is allowed.
 fn column(Sides { values, base }: Sides<'_>, design: Design) -> Vec<f64> {
     let mut column: Vec<f64> = match design {
         Design::Paired => values

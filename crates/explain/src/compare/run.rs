@@ -236,7 +236,7 @@ fn of_tables(engine: &Engine, busy: &[Interval], figures: &mut BTreeMap<&'static
     Ok(())
 }
 
-/// None where no pause of any node was recorded: then pauses were not observed.
+/// None if no pause of any node was recorded: pauses were not observed.
 fn gc_share(engine: &Engine, busy: &[Interval]) -> Result<Option<f64>, Error> {
     let pauses = engine.sql(&query::PAUSES.fill(&[]))?;
     if pauses.rows() == 0 {

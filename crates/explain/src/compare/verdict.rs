@@ -17,8 +17,8 @@ pub enum Verdict {
     Worse,
     /// The interval contains 1 and lies within the margin: differences smaller than the margin do not matter to the user.
     NoDifference,
-    /// There is no interval, or it contains 1 and reaches beyond the margin, or with this many figures the difference may be
-    /// chance.
+    /// There is no interval, or it contains 1 and exceeds the margin, or the difference may be chance among this many
+    /// figures.
     NotEnough,
 }
 

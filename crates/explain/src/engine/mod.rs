@@ -56,7 +56,7 @@ pub struct Engine {
     _recordings: Vec<Recording>,
     provider: Provider,
     memory: Memory,
-    /// All there is besides it is left out; None for the whole recordings.
+    /// The window of rows to keep; None for whole recordings.
     window: Option<Interval>,
     stop: Option<Stop>,
     /// Values that [`Engine::once`] computed from the recordings, by type.
@@ -218,7 +218,7 @@ impl Engine {
         Ok(made)
     }
 
-    /// When the first and the last thing was recorded, in ns since the Unix epoch.
+    /// Times of the first and the last recorded row, in ns since the Unix epoch.
     pub fn recorded_ns(&self) -> Result<(i64, i64), Error> {
         self.span().map(|span| (span.start, span.end))
     }

@@ -229,8 +229,9 @@ impl<'a> Single<'a> {
         Single { stops, effects: effects(&windows, &stretch.bursts, Nature::Stop), places }
     }
 
-    /// The node whose stops held up a request, and the fewest of these stops that account for it. The request's coordinator goes
-    /// first if it stopped for at least half as long as any other node: the others may not have served the request.
+    /// The node whose stops delayed a request, and the fewest stops that explain the delay. The request's coordinator
+    /// is preferred if it stopped for at least half as long as any other node, because other nodes may not have served
+    /// the request.
     fn blame(&self, request: &SlowRequest, coordinator: &str) -> Option<(&'a str, Vec<usize>)> {
         let mut by_node: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for effect in affecting(&self.effects, request) {

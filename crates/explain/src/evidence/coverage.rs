@@ -12,7 +12,7 @@ pub(crate) struct Coverage {
     sources: BTreeSet<String>,
     pub(crate) captured: i64,
     pub(crate) lost: Vec<Lost>,
-    /// When the machine was not looked at.
+    /// When the machine was not observed.
     pub(crate) gaps: Vec<Interval>,
 }
 
@@ -37,8 +37,8 @@ pub(crate) struct Lost {
 const SERIOUS_SHARE: f64 = 0.01;
 /// Requests that were never sent would have been among the slowest: this share moves a p99 by a tenth of the share above it.
 const SERIOUS_REQUESTS_SHARE: f64 = 0.001;
-/// Of samples. No finding about slow requests depends on samples, and a missing share changes a share of a flame graph by no
-/// more than itself.
+/// For lost samples: no finding about slow requests depends on samples, and a missing share changes shares of a flame
+/// graph by no more than itself.
 const SERIOUS_SAMPLES_SHARE: f64 = 0.1;
 /// Sources on which no finding about slow requests depends, and their tables.
 const NOT_JUDGED_BY: [&str; 10] = [

@@ -41,7 +41,7 @@ pub(crate) struct Level {
     /// Requests that went well, at the mean.
     pub(crate) throughput_per_s: f64,
     pub(crate) standard_error_per_s: f64,
-    /// From the actual start to the end, of those that ended in the windows, at the mean.
+    /// Mean service time of requests that ended in the windows.
     pub(crate) service_ms: f64,
 }
 
@@ -82,7 +82,7 @@ impl Level {
 }
 
 impl Crowding {
-    /// None where the load did not vary what was in flight, or the server got as much done with the most.
+    /// None if the load did not vary the requests in flight, or the highest level achieved as much as the best.
     ///
     /// `only` are the stretches that are looked at, such as the runs of an experiment's baseline; none: all.
     pub(crate) fn find(requests: &Requests, phases: &[Phase], only: Option<&[Interval]>) -> Option<Crowding> {

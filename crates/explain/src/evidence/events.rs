@@ -1,4 +1,4 @@
-//! What happened when: compactions, changed settings, and what the node's log says.
+//! Events with their times: compactions, changed settings, and lines of the node's log.
 
 use super::machine::Machine;
 use crate::engine::Engine;

@@ -177,8 +177,8 @@ impl Machine {
         usage
     }
 
-    /// Whether threads of a node or of the load driver waited for a CPU; true where the run queues were not looked at. Other
-    /// processes of lower priority can fill all CPUs, and hold up nobody.
+    /// Whether threads of a node or of the load driver waited for a CPU; true if run queues were not recorded. Other
+    /// processes of lower priority can fill all CPUs without delaying anything.
     pub(crate) fn holds_up(&self, window: Interval) -> bool {
         let mostly = |times: &[Interval]| covered_ns(times, window) * 2 >= window.length();
         mostly(&self.held_up) || !mostly(&self.run_queues_seen)

@@ -47,7 +47,7 @@ use crate::workloads;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// With fewer requests than this the share of the slow ones is hardly a figure: p99 leaves ten.
+/// With fewer requests the share of slow ones is imprecise: p99 leaves ten.
 pub(crate) const FEW_REQUESTS: usize = 1000;
 
 #[derive(Debug)]
@@ -67,11 +67,11 @@ pub(crate) struct Evidence {
     pub(crate) coverage: Coverage,
     /// Empty where no system calls were recorded.
     pub(crate) io: Rc<Io>,
-    /// None where no request was seen on the wire.
+    /// None if no request was recorded on the wire.
     pub(crate) origin: Option<Origin>,
     /// None if it was not counted.
     pub(crate) counted: Option<Counted>,
-    /// None where nothing is lost by more requests in flight.
+    /// None if more requests in flight cost no throughput.
     pub(crate) crowding: Option<Crowding>,
     pub(crate) governed: Vec<Governed>,
     /// Methods with the most own time first.
@@ -217,7 +217,7 @@ impl Evidence {
     }
 }
 
-/// The measured phases that kept up; when none did, all that are measured; without any, all there is.
+/// The measured phases that kept up; if none did, all measured phases; without phases, the whole time.
 fn judged_windows(phases: &[Phase]) -> (Vec<Interval>, bool) {
     let windows = |wanted: &dyn Fn(&Phase) -> bool| -> Vec<Interval> {
         let mut windows: Vec<Interval> =
@@ -257,7 +257,7 @@ fn responses(requests: &Requests, windows: &[Interval]) -> Vec<i64> {
     due.filter(|request| requests.is_timed(request)).map(Request::response_ns).collect()
 }
 
-/// Judges what was due in `windows`; the bounds are those of what was due in `bounded_by`.
+/// Judges requests that were due in `windows`, with bounds from requests that were due in `bounded_by`.
 fn judge(requests: &Rc<Requests>, windows: &[Interval], bounded_by: &[Interval], threshold: &SlowThreshold) -> Judged {
     let mut responses = responses(requests, bounded_by);
     responses.sort_unstable();

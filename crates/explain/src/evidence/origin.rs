@@ -62,7 +62,7 @@ pub(crate) struct Part {
 }
 
 impl Origin {
-    /// None where no request was seen on both sides.
+    /// None if no request was recorded on both sides.
     pub(crate) fn load(engine: &Engine, judged: &Judged, window: Interval) -> Result<Option<Origin>, Error> {
         let due = judged.due();
         let values = [

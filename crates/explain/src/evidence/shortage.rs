@@ -132,14 +132,14 @@ impl Shortage {
         self.run_queues.get(&(node.to_string(), kind)).map_or(0, |waits| within(waits, window))
     }
 
-    /// For how long a quota kept the node off the CPUs around a window: the kernel counts it when a period ends.
+    /// How long a quota kept the node off the CPUs around a window; the kernel counts it at the end of a period.
     pub(super) fn throttled(&self, node: &str, window: Interval) -> i64 {
         let waits = self.throttled.get(node).map_or(&[][..], Vec::as_slice);
         let near = window.widened(2 * PERIOD_NS);
         waits.iter().filter(|wait| wait.window.overlaps(near)).map(|wait| wait.ns).sum()
     }
 
-    /// When the quotas kept nodes off the CPUs for half of the time or more.
+    /// When quotas kept nodes off the CPUs for half of the time or more.
     pub(super) fn throttled_times(&self) -> Vec<(String, Interval)> {
         let of = |(node, waits): (&String, &Vec<Wait>)| {
             let long = waits.iter().filter(|wait| wait.ns * 2 >= wait.window.length());

@@ -237,9 +237,9 @@ fn beside(stall: Stop, pauses: &[Interval]) -> Option<Stop> {
     (total_ns(&left) * 2 >= stall.window.length()).then_some(Stop { window, ..stall })
 }
 
-/// Each stop once, even if several sources saw it: stops of a process that overlap or follow each other at once are one. The
-/// recorder sees from outside that the kernel held a process. If the process itself saw the stop too, its own report counts,
-/// because it is more exact; otherwise the recorder's report counts.
+/// Merges reports of the same stop: stops of a process that overlap or follow each other directly are one. The recorder
+/// sees from outside that the kernel stopped a process. If the process reported the stop as well, its own report is
+/// used, because it is more exact.
 fn joined(stalls: Vec<Stop>, held: Vec<Stop>) -> Vec<Stop> {
     let mut all: Vec<(Stop, bool)> = stalls.into_iter().map(|stop| (stop, false)).collect();
     all.extend(held.into_iter().map(|stop| (stop, true)));

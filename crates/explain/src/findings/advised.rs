@@ -69,7 +69,7 @@ fn is_of_a_subject(advice: &Advice, finding: &Finding) -> bool {
 fn add_to(finding: &mut Finding, advice: &Advice) {
     finding.severity = finding.severity.max(advice.severity);
     finding.detail = format!("{} Over the whole recording: {}.", finding.detail, seen(advice));
-    // A suspect is to be made sure of first, and for what is cleared there is nothing to do.
+    // No advice for suspects, which need more evidence first, and for cleared causes.
     if !finding.claims.iter().any(|claim| matches!(claim, Claim::Suspects { .. } | Claim::Clears { .. })) {
         finding.next.clone_from(&advice.advice);
     }

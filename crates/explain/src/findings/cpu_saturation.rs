@@ -74,7 +74,7 @@ impl Check for CpuSaturation {
             finding.chance_share = Some(waits.attributed_chance_share() + busy.attributed_chance_share());
             finding.claims.push(Claim::Explains { cause: kind, share: tested_share });
         } else {
-            // It can't be tested against chance, and so is no more than a warning.
+            // It can't be tested against chance, so it is at most a warning.
             finding.severity = materiality(throughout.median_ns, evidence).min(Severity::Warning);
             finding.weight = weight(throughout.share, throughout.median_ns, evidence);
             (finding.share, finding.chance_share, finding.p_value) = (None, None, None);

@@ -158,7 +158,7 @@ fn lower(sizes: &str) -> &str {
     sizes.split(" to ").next().unwrap_or_default()
 }
 
-/// How much larger the answers of these requests are than those of the others.
+/// A sentence on how much larger these responses are than others.
 fn sizes(shared: &Shared) -> String {
     match (shared.dimension, shared.response_bytes, shared.others_response_bytes) {
         (Dimension::ResponseSize, ..) => String::new(),

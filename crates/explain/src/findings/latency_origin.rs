@@ -95,7 +95,7 @@ enum Advice {
 }
 
 impl Advice {
-    /// None where most of the time passed in the node.
+    /// None if most of the time passed in the node.
     fn of(slow: &Split, evidence: &Evidence) -> Option<Advice> {
         let driver = evidence.cause(CauseKind::ClientStall).map(|cause| cause.standing());
         if slow.in_node.share >= 0.5 {

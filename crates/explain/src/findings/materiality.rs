@@ -16,7 +16,7 @@ const MATERIAL_TIMES: i64 = 5;
 /// Share of the slow requests from which a cause can be critical.
 const CRITICAL_SHARE: f64 = 0.25;
 
-/// How much requests matter that take this long, whatever the reason.
+/// The severity of requests with this response time, whatever the cause.
 pub(crate) fn materiality(response_ns: Option<i64>, evidence: &Evidence) -> Severity {
     let times = evidence.judged.median_ns.saturating_mul(MATERIAL_TIMES);
     match response_ns {

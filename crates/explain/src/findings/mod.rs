@@ -10,14 +10,14 @@
 //!
 //! Advice about tables and nodes (`advised.rs`) has the severity that its rule gives it: it is no account of the slow requests.
 //!
-//! Each slow request is counted for one thing at most (`evidence/attribution.rs`), and all that findings say of causes
-//! follows from that account: that one explains, may explain or does not explain what was slow, how much nothing explains,
-//! and that all is well. `contradiction.rs` says which findings exclude each other; the tests check it for every world they make.
+//! Each slow request is attributed to one thing at most (`evidence/attribution.rs`). All statements of findings about
+//! causes follow from this attribution: that a cause explains, may explain or does not explain slow requests, how many
+//! are unexplained, and that all is well. `contradiction.rs` says which findings exclude each other; the tests check it
+//! in all their worlds.
 //!
-//! The rank begins with the knee of a stepped load that reached it. It then goes by severity, and by share of the slow requests
-//! × how much longer than the median they took. Unexplained requests, and busy CPUs whose user is unknown, come after all
-//! serious findings that name a cause. Advice about tables comes after a finding that is counted for most of the
-//! slow requests.
+//! The knee of a stepped load comes first. Then findings are ranked by severity, and by share of the slow requests ×
+//! their excess over the median. Unexplained requests, and busy CPUs whose user is unknown, come after all serious
+//! findings that name a cause. Advice about tables comes after a finding that explains most of the slow requests.
 
 mod advised;
 mod background;

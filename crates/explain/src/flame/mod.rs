@@ -98,7 +98,7 @@ impl Flame {
         Ok(events.texts("event")?.into_iter().zip(events.integers("samples")?).collect())
     }
 
-    /// The event to show where none is asked for: cpu, or the only one that there is.
+    /// The event that is shown by default: cpu, or the only recorded one.
     pub fn usual_event(engine: &Engine) -> Result<String, Error> {
         let mut events = Flame::events(engine)?;
         let only = if events.len() == 1 { events.pop() } else { None };

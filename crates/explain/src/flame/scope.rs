@@ -26,14 +26,15 @@ pub struct FlameScope {
     pub binned: bool,
     /// All weights are multiples of this.
     pub unit: i64,
-    /// Base64 of numbers of seven bits a byte, the lowest first, with the eighth bit set where more follow. For each stack:
-    /// its node's number less that of the one before, how many entries, and for each entry, by time: its step less that of
-    /// the one before (at first: less `first`), its weight in units, and how many samples that is.
+    /// Base64 of variable-length numbers: seven bits a byte, the lowest first, the eighth bit set if more follow. For
+    /// each stack: its node's number minus that of the stack before, the number of entries, and for each entry by time:
+    /// its step minus that of the entry before (at first minus `first`), its weight in units, and its number of
+    /// samples.
     pub times: String,
 }
 
 impl FlameScope {
-    /// `ends` says at which node each stack ends. None where times were not kept, or two things are compared.
+    /// `ends` has the node at which each stack ends. None if times were not kept, or for a comparison.
     pub(super) fn of(flame: &Flame, ends: &[usize]) -> Option<FlameScope> {
         FlameScope::within(flame, ends, MOST_BYTES)
     }

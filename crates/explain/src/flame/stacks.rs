@@ -44,8 +44,8 @@ pub struct Flame {
     /// The title of the other side of a comparison; empty without a comparison.
     pub against: String,
     pub samples: u64,
-    /// The CPU time that the kernel counted of the threads that were sampled, ns: samples miss more of those that run for
-    /// microseconds at a time. None where it was not recorded, and of a comparison.
+    /// The kernel's CPU time of the sampled threads, ns: samples miss more of threads that run for microseconds at a
+    /// time. None if it was not recorded, and for a comparison.
     pub counted_ns: Option<i64>,
     /// Each stack of each group, once.
     pub(super) stacks: Vec<FlameStack>,
@@ -80,7 +80,7 @@ pub(super) struct Frames {
 pub(super) struct TimedSample {
     /// Position among the stacks.
     pub(super) stack: u32,
-    /// Milliseconds since the first sample of the recording, of whatever kind.
+    /// Milliseconds since the recording's first sample of any kind.
     pub(super) at_ms: u32,
     pub(super) weight: i64,
 }

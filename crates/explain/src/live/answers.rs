@@ -43,7 +43,7 @@ pub struct LiveTotals {
     pub in_flight: f64,
     /// Errors by kind, the most frequent first.
     pub outcomes: Vec<LiveOutcome>,
-    /// None where CPUs were not recorded.
+    /// None if CPUs were not recorded.
     pub cpu: Option<LiveCpu>,
     pub collections_per_s: f64,
     /// Share of the time in which JVMs stood for collections, and for all safepoints, those of collections included. Added up over nodes.
@@ -129,7 +129,8 @@ pub struct LiveSource {
     pub cpus: f64,
 }
 
-/// Figures over time: entry `i` of each list is of the stretch that begins at `from_s + i * bin_s`. None stands for nothing counted.
+/// Figures over time: entry `i` of each list belongs to the bin that begins at `from_s + i * bin_s`. None means no
+/// data.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveSeries {

@@ -3,7 +3,7 @@
 use super::histogram::Histogram;
 use std::collections::VecDeque;
 
-/// Slowest requests of a bin that are kept, beside the slowest of each statement, client and node.
+/// The most slowest requests kept per bin, besides the slowest of each statement, client and node.
 const SLOWEST: usize = 8;
 /// Pauses, stalls and events of a bin that are kept: the longest pauses and stalls, and the first events.
 const MOST_OF_A_KIND: usize = 32;
@@ -314,7 +314,7 @@ impl Bins {
         time_ns.div_euclid(self.length_ns)
     }
 
-    /// The oldest number that is kept once a bin is there.
+    /// The oldest number that is kept once this bin exists.
     pub(super) fn oldest_with(&self, number: i64) -> i64 {
         let newest = if self.bins.is_empty() { number } else { number.max(self.last()) };
         let most = i64::try_from(self.most).unwrap_or(i64::MAX);
@@ -326,7 +326,7 @@ impl Bins {
         self.first + i64::try_from(self.bins.len()).unwrap_or(0) - 1
     }
 
-    /// The bin of a number, which is made if it is newer than all others. None if it is older than what is kept.
+    /// The bin of a number, which is created if it is newer than all others. None if it is too old.
     pub(super) fn at(&mut self, number: i64) -> Option<&mut Bin> {
         if self.bins.is_empty() {
             self.first = number;

@@ -11,8 +11,8 @@ const LOWEST_POWER: u32 = 10;
 const HIGHEST_POWER: u32 = 38;
 const LAST: u16 = ((HIGHEST_POWER - LOWEST_POWER) << SUB_BITS) as u16 - 1;
 
-/// Counts by bin. Histograms add up; percentiles are of the sums, never of other percentiles. Counts are weighted, since a recorded
-/// request may stand for several.
+/// Counts by bin. Histograms add up; percentiles are computed from sums, never from other percentiles. Counts are
+/// weighted, because a recorded request may represent several.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Histogram {
     first: u16,

@@ -1,4 +1,4 @@
-//! Takes what is known of the machine: CPUs, threads, disks, and what was waited for.
+//! Adds rows about the machine: CPUs, threads, disks, and waits.
 
 use super::answers::LiveGroup;
 use super::bin::{Bin, GroupTime};

@@ -4,8 +4,9 @@
 //! Tail ─ batches of each table ─▶ Live::take ─▶ bins of 1 s, the newest 900 ─▶ totals, series, statements, … of a window
 //! ```
 //!
-//! Memory is bounded: bins, names and what is kept of each bin have limits, and names beyond them share the name `(others)`. At the
-//! limits 900 bins take an estimated 150 MB; a node with ten statements, ten clients and a hundred tables an estimated 20 MB.
+//! Memory is bounded: there are limits on bins, on names, and on the data of each bin; names beyond the limit share the
+//! name `(others)`. At the limits 900 bins take an estimated 150 MB; a node with ten statements, ten clients and a
+//! hundred tables takes an estimated 20 MB.
 
 mod answers;
 mod bin;
@@ -37,7 +38,7 @@ use arrow::record_batch::RecordBatch;
 use bin::{Bin, Bins};
 use names::Names;
 
-/// How much is kept.
+/// Limits of the data in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveOptions {
     /// Length of a bin in ns.
@@ -57,7 +58,7 @@ impl Default for LiveOptions {
 }
 
 impl LiveOptions {
-    /// For all of a recording whose times are known: bins of whole seconds, no more than by default.
+    /// For a whole recording with known times: bins of whole seconds, at most the default number.
     pub fn over(from_ns: i64, to_ns: i64) -> LiveOptions {
         let LiveOptions { bin_ns, bins } = LiveOptions::default();
         let most = i64::try_from(bins).unwrap_or(1).saturating_sub(2).max(1);
@@ -204,15 +205,15 @@ impl Live {
         self.bins.too_late
     }
 
-    /// All that is kept. While the recording grows, the newest bin is left out, since its rows still come. None where nothing
-    /// was recorded yet.
+    /// The time that the bins cover. While the recording grows, the newest bin is left out, because its rows are still
+    /// arriving. None before the first row.
     pub fn kept(&self) -> Option<LiveWindow> {
         let (from, to) = self.bins.span_ns()?;
         let to = if self.is_over { to } else { to.saturating_sub(self.bins.length_ns) };
         (from < to).then_some(LiveWindow { from_ns: from, to_ns: to })
     }
 
-    /// The newest part of what is kept.
+    /// The newest part of the covered time.
     pub fn last(&self, seconds: u32) -> Option<LiveWindow> {
         let kept = self.kept()?;
         let from = kept.to_ns.saturating_sub(i64::from(seconds).saturating_mul(SECOND_NS));

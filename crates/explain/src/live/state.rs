@@ -6,8 +6,8 @@ use super::{Live, LiveWindow, parts};
 use crate::percentiles::ms;
 use std::collections::BTreeMap;
 
-/// The first and the last reading that count for a window. The first is the last one before the window, where there is one, so that
-/// what was counted from there on is in the window.
+/// The first and the last reading for a window. The first is the last one before the window, if there is one, so that
+/// the counts from there on belong to the window.
 struct Span<'a, T> {
     first: &'a T,
     last: &'a T,

@@ -95,8 +95,8 @@ impl Live {
         LiveTraffic { from_s: window.from_s(), to_s: window.to_s(), rows }
     }
 
-    /// The slowest requests of a window that are kept, the slowest first: some of each bin, and the slowest of each statement,
-    /// client and node. `of` asks for those of one name alone.
+    /// The slowest requests of a window, the slowest first: some of each bin, and the slowest of each statement, client
+    /// and node. With `of`, only requests of one name.
     pub fn slowest(&self, window: LiveWindow, of: Option<(LiveBy, &str)>, most: usize) -> Vec<LiveSlow> {
         let wanted = match of {
             None => None,

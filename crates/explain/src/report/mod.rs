@@ -1,5 +1,5 @@
-//! The figures that the report draws, as JSON: times in seconds since its start, latencies in ms, one array per column.
-//! All of it is binned; what is merged or left out says so.
+//! The figures of a report's charts, as JSON: times in seconds since its start, latencies in ms, one array per column.
+//! All figures are binned; merged or dropped ones are marked.
 
 mod bins;
 mod machine;
@@ -32,9 +32,8 @@ use valves::ValveSeries;
 
 /// The data of a report's page, embedded as JSON.
 ///
-/// Times are seconds since `start`, latencies milliseconds. Entry `i` of each list of one object belongs to its `time_s[i]`,
-/// which is when the bin begins; a bin is as wide as `bin_s` says, or reaches to the next one. None stands for a bin that
-/// holds nothing.
+/// Times are seconds since `start`, latencies are in milliseconds. Entry `i` of each list of an object belongs to the
+/// bin that begins at `time_s[i]`; a bin is `bin_s` wide, or reaches to the next one. None means a bin without data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Report {

@@ -18,7 +18,7 @@ pub(super) struct Open {
     start_ns: i64,
     first_number: u64,
     populates: Vec<usize>,
-    /// When the bound on requests in flight last held one back.
+    /// When the bound on requests in flight last delayed a request.
     full_ns: i64,
 }
 
@@ -89,7 +89,7 @@ impl Feed {
         }
     }
 
-    /// Tells an open loop that there is no room to send what is due.
+    /// Tells an open loop that there is no room for a due request.
     pub fn full(&mut self, now_ns: i64) {
         if let Feed::Open(open) = self {
             open.full_ns = now_ns;

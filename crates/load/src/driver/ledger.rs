@@ -23,7 +23,7 @@ pub(super) struct Ended {
     pub operation: usize,
     pub outcome: Outcome,
     pub answer: Answer,
-    /// None where the driver does not say.
+    /// None if the driver does not report it.
     pub wire: Option<WireFacts>,
 }
 

@@ -1,5 +1,5 @@
-//! A first look at the nodes, with a client that trusts nothing: that they speak CQL, in frames of a size that can be, and
-//! whether a table has rows. The driver crate takes the memory that a frame announces, whatever that is.
+//! A first check of the nodes by a client that trusts nothing: whether they speak CQL in frames of a plausible size,
+//! and whether a table has rows. The driver crate would allocate whatever size a frame announces.
 
 use crate::workload::Operation;
 use crate::{Access, Error, Plan, Tls};
@@ -20,7 +20,7 @@ pub(crate) struct Found {
     pub empty: Option<String>,
 }
 
-/// Asks each node who it is, and the first that answers for rows.
+/// Asks each node for its name and version, and the first reachable one for rows.
 pub(crate) fn probe(plan: &Plan, points: &[SocketAddr]) -> Result<Found, Error> {
     let mut found = None;
     let mut silent = None;

@@ -131,7 +131,8 @@ async fn pages(session: &Session, statement: &Statement, call: Call<'_>) -> Resu
     }
 }
 
-/// The first column of such an answer says whether it was applied; the rest is the row as it is otherwise.
+/// The first column of such a response tells whether the statement was applied; the other columns have the row
+/// otherwise.
 fn conditional(result: QueryResult) -> Answer {
     let not_applied = || {
         let rows = result.into_rows_result().ok()?;

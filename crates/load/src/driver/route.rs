@@ -1,8 +1,8 @@
-//! Which node a request went to, known for failed requests too.
+//! Finds the node of each request, also of failed ones.
 //!
-//! The driver's errors don't say which node they came from, but its load balancing policy is asked for one in the very
-//! poll that sends the request. So the policy is wrapped, and leaves what it chose where the caller of that poll finds
-//! it. A driver thread has one runtime, so that a thread-local is enough.
+//! The driver's errors don't name the node. But the driver asks its load balancing policy for a node in the same poll
+//! that sends the request. So the policy is wrapped, and leaves its choice in a thread-local for the caller of that
+//! poll. A driver thread has one runtime, so a thread-local suffices.
 
 use scylla::cluster::{ClusterState, Node, NodeRef};
 use scylla::errors::RequestAttemptError;

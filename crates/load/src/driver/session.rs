@@ -259,8 +259,8 @@ pub(crate) async fn prepare(session: &Session, plan: &Plan) -> Result<Vec<Statem
         if let Some(rows) = operation.page_size {
             prepared.set_page_size(i32::try_from(rows).unwrap_or(i32::MAX));
         }
-        // The columns of a result are known since it was prepared; sending them with each answer costs both sides. Those
-        // of a conditional statement depend on whether it was applied.
+        // The columns of a result are known since the statement was prepared; repeating them in each response costs
+        // both sides. Those of a conditional statement depend on its outcome.
         prepared.set_use_cached_result_metadata(!operation.is_conditional());
         let bound = BoundOperation::new(workload, &operation.name, prepared.get_variable_col_specs().iter())?;
         let execution = Execution::of(operation, &prepared);

@@ -132,7 +132,7 @@ pub(crate) struct ThreadReport {
     pub longest_stall_ns: i64,
     /// CPU time of the thread since it started.
     pub cpu_ns: i64,
-    /// Outcomes that occurred for the first time, with the node and what it said.
+    /// Outcomes that occurred for the first time, with the node and the message.
     pub first_errors: Vec<(Outcome, String, String)>,
     /// Nodes whose connections are lost, and those that are back.
     pub lost: Vec<String>,

@@ -119,7 +119,7 @@ impl Driver {
     }
 
     fn end(&mut self) -> std::thread::Result<()> {
-        // Without a sender, there are no more commands.
+        // Without a sender there are no more commands.
         (self.commands, _) = unbounded_channel();
         self.thread.take().map_or(Ok(()), JoinHandle::join)
     }
@@ -151,7 +151,7 @@ pub(super) struct Planned {
 
 /// State shared by the segment and the housekeeping.
 struct Watch {
-    /// When an open loop ends whatever is not sent by then.
+    /// When an open loop drops the requests that are still unsent.
     give_up_ns: Cell<i64>,
     ended: Cell<bool>,
 }
@@ -173,7 +173,7 @@ impl Thread {
     }
 
     async fn live(self, mut commands_in: UnboundedReceiver<Begin>) {
-        // Nobody listens only when the run has ended with an error of its own.
+        // The receiver is gone only if the run has failed.
         let engine = match self.connect().await {
             Ok(engine) => {
                 let _ = self.tell.send(Report::Ready(Ok(())));
@@ -370,8 +370,7 @@ impl Nodes {
         Nodes((thread == 0).then(BTreeMap::new))
     }
 
-    /// The nodes that were lost and those that are back since the last look, of the address of each and whether it is
-    /// connected.
+    /// The nodes that were lost and those that are back since the last call, from the address and state of each.
     pub fn changes<I: Iterator<Item = (String, bool)>>(
         &mut self,
         now: impl FnOnce() -> I,

@@ -1,6 +1,6 @@
-//! A node that does nothing: it speaks enough of CQL v4 to be connected to, takes any schema, prepares any statement,
-//! and answers every request at once. So that what is measured is the driver and not a database; and, told to misbehave,
-//! so that a test sees what the driver makes of that.
+//! A fake node: it speaks enough of CQL v4 for clients to connect, accepts any schema, prepares any statement, and
+//! answers every request at once. It lets tests measure the driver without a database, and, by misbehaving on request,
+//! check how the driver reacts.
 
 mod metadata;
 mod node;

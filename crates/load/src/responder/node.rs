@@ -60,7 +60,7 @@ pub(super) fn columns(lower: &str) -> Vec<(&str, Vec<u8>)> {
     selected(lower).into_iter().map(|name| (name, type_of(name))).collect()
 }
 
-/// The names between SELECT and FROM, or those that `*` stands for.
+/// The names between SELECT and FROM, or the columns that `*` stands for.
 fn selected(lower: &str) -> Vec<&str> {
     let names =
         lower.split_once("select ").and_then(|(_, rest)| rest.split_once(" from ")).map_or("", |(names, _)| names);

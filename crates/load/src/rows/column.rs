@@ -99,7 +99,7 @@ impl Column {
         match self.value_type {
             ValueType::Text => {
                 let mut text = self.content(identity);
-                // From 7 bits each, with the printable ones first.
+                // From 7 bits each, shifted so that printable characters come first.
                 text.iter_mut().for_each(|byte| *byte = byte.wrapping_add(32) & 127);
                 Value::bytes(text)
             }

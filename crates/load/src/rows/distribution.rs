@@ -9,7 +9,7 @@ pub(crate) struct Distribution {
     pub shape: Shape,
     pub min: i64,
     pub max: i64,
-    /// With `~`: what was most often is least often.
+    /// With `~`: the most frequent values become the least frequent.
     pub inverted: bool,
 }
 
@@ -137,8 +137,8 @@ impl Distribution {
     }
 }
 
-/// The mean of a Weibull distribution over a range, with what lies beyond its end counted at the end: of 1000 evenly spaced
-/// quantiles, since the mean that Γ gives is of a distribution that is not cut off.
+/// The mean of a Weibull distribution over a range, with values beyond its end counted at the end. It is computed from
+/// 1000 evenly spaced quantiles, because the mean by Γ is that of an unbounded distribution.
 fn weibull_mean(shape: f64, range: f64) -> f64 {
     if range <= 1.0 {
         return range / 2.0;

@@ -4,9 +4,9 @@
 //! seed ─▶ partition key ─▶ values of the first clustering column ─▶ of the next ─▶ the other columns
 //! ```
 //!
-//! Each column draws from its own distribution, with a generator that is seeded with what stands before the column and
-//! with the column's name. So two seeds whose keys are the same are one partition with the same rows. The numbers are those
-//! of cassandra-stress, bit by bit, so that either tool finds the rows that the other wrote.
+//! Each column draws from its own distribution, with a generator seeded by the values of earlier columns and the
+//! column's name. So two seeds with equal keys are one partition with the same rows. The numbers equal those of
+//! cassandra-stress bit by bit, so that either tool finds the other's rows.
 
 mod column;
 mod distribution;

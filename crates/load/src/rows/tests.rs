@@ -5,7 +5,7 @@
 use super::*;
 use std::collections::HashSet;
 
-/// `name type role population size cluster`, with `-` for what is not said.
+/// `name type role population size cluster`, with `-` for a default.
 fn column(text: &str) -> Column {
     let words: Vec<&str> = text.split(' ').collect();
     let given = |place: usize| match words[place] {
@@ -117,7 +117,7 @@ fn values_of_each_type_are_those_of_cassandra_stress() {
     );
 }
 
-/// Partitions and rows that are there in the end, rows that were written, and the bytes of what is not in the partition key.
+/// Final numbers of partitions and rows, written rows, and bytes outside of the partition key.
 fn sums(seeds: i64, select: &str, columns: &[&str]) -> [u64; 4] {
     let rows = rows(seeds, columns);
     let (mut partitions, mut distinct) = (HashSet::new(), HashSet::new());

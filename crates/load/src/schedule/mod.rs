@@ -1,4 +1,4 @@
-//! When requests are meant to start: phases of load and the offsets that they mean. Pure: nothing here knows a clock.
+//! Schedules: phases of load, and the start times of their requests. Pure: nothing here reads a clock.
 
 mod arguments;
 mod offsets;
@@ -42,8 +42,8 @@ pub enum Load {
     InFlight(u32),
     /// Open loop at the times of a file.
     Trace(Arc<Trace>),
-    /// Closed loops that join one after the other, `every` so long, each with its own requests in flight; each ends
-    /// after `count` requests of its own, and the phase when all have.
+    /// Closed loops that join one after another at intervals of `every`, each with its own requests in flight. Each
+    /// ends after `count` requests, and the phase when all have ended.
     Surge { groups: u32, every: Duration, in_flight: u32, count: u64 },
 }
 
@@ -52,8 +52,8 @@ pub enum Load {
 pub enum Arrivals {
     /// Evenly.
     Even,
-    /// As those of many clients that know nothing of each other: a Poisson process, with exponential gaps. The same
-    /// ones in every run with the same seed, however many threads share them.
+    /// Arrivals of many independent clients: a Poisson process with exponential gaps. The same in every run with the
+    /// same seed, for any number of threads.
     Poisson { seed: u64 },
 }
 
@@ -146,7 +146,7 @@ impl Phase {
         }
     }
 
-    /// Says what is wrong with it, which the constructors cannot all prevent.
+    /// Fails with the reason if the schedule is invalid, which the constructors can't always prevent.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |message: &str| Err(Error::Phase { phase: self.name.clone(), message: message.to_string() });
         let in_range = |per_s: f64| per_s > 0.0 && per_s <= 1e9;

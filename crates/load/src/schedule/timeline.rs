@@ -1,8 +1,8 @@
 //! Phases put one after the other.
 //!
-//! Phases in open loop that follow each other are one segment on one timeline: the next begins when the one before was
-//! meant to end, with whatever is still in flight. A closed loop is a segment of its own and begins with nothing in
-//! flight. So an overloaded step is never cut off to look better than it was.
+//! Consecutive open-loop phases form one segment on one timeline: each begins at the planned end of the one before,
+//! whatever is still in flight. A closed loop is a segment of its own and begins with nothing in flight. So an
+//! overloaded step is never cut short.
 
 use super::{Offsets, Phase};
 

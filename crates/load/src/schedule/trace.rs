@@ -7,7 +7,7 @@ use std::path::Path;
 /// Some 200 million times.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// When the requests of a trace start: ascending, the first at 0. Held in memory, 8 bytes a request.
+/// Start times of a trace's requests: ascending, the first at 0. In memory, 8 bytes per request.
 #[derive(Clone, PartialEq)]
 pub struct Trace {
     file: String,

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 /// Reads the counters of the thread that created it, of its process and of the machine.
 #[derive(Debug)]
 pub(super) struct StallCounters {
-    /// None where the kernel does not count.
+    /// None if the kernel does not count it.
     schedstat: Option<File>,
     stat: Option<File>,
     ticks_per_s: i64,

@@ -25,7 +25,7 @@ struct Shared {
 pub(crate) struct StallView {
     stall_register: StallRegister,
     known: Vec<(i64, i64)>,
-    /// One that is not over: the watcher should have woken long ago.
+    /// A stall in progress: the watcher should have woken long ago.
     going_on: Option<(i64, i64)>,
 }
 

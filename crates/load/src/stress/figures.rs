@@ -11,7 +11,7 @@ pub(super) struct Figures {
     pub partitions: u64,
     pub rows: u64,
     pub errors: u64,
-    /// In ns: response times where there is a schedule, service times where there is none.
+    /// Response times in ns; service times without a schedule.
     pub latency: Histogram<u64>,
     pub seconds: f64,
 }

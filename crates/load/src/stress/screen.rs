@@ -28,7 +28,7 @@ pub(super) fn header() -> String {
     format!("{:<10}{}", "type", columns.join(","))
 }
 
-/// A line of it. `total` is the number of requests since the start, `time_s` the time since then.
+/// A line of output. `total` is the number of requests since the start, `time_s` the time since then.
 pub(super) fn row(kind: &str, total: u64, interval: &Figures, time_s: f64, uncertainty: f64) -> String {
     let rate = |count: u64| format!("{:>8.0}", interval.per_s(count));
     let ms = |ms: f64| format!("{ms:>8.1}");

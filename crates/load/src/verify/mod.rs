@@ -1,4 +1,4 @@
-//! Reads back what a load wrote, and says what is missing or wrong.
+//! Reads back the rows that a load wrote, and reports missing and wrong ones.
 //!
 //! Every value follows from the seed and the number of its request, so that nothing was to be kept of the load: what
 //! each row should be is made again, the row is read, and the two are compared byte by byte.
@@ -53,8 +53,8 @@ impl Acknowledged {
     /// A bit each: 2 GiB of memory.
     const HIGHEST: u64 = 1 << 34;
 
-    /// Takes a number as the table `requests` has it: those of populating are negative. False for one that is higher than
-    /// any load's.
+    /// Adds a request by its number in the table `requests`, negative for populating. False if the number is too high
+    /// for any load.
     pub fn add(&mut self, number: i64) -> bool {
         let (numbers, place) = match number {
             ..0 => (&mut self.populated, number.unsigned_abs() - 1),
@@ -71,7 +71,7 @@ impl Acknowledged {
         self.populated.len() as u64
     }
 
-    /// How many requests of the mix there were: up to the last one that was answered well.
+    /// The number of requests of the mix, up to the last acknowledged one.
     pub fn requests(&self) -> u64 {
         self.requests.len() as u64
     }
@@ -99,7 +99,7 @@ pub struct Verified {
     pub unreadable: u64,
     /// The first few of each kind, in the order in which they were written.
     pub examples: Vec<Example>,
-    /// Told to stop before all were looked for.
+    /// Whether it was stopped before all rows were read.
     pub stopped: bool,
 }
 

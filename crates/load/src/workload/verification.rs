@@ -1,4 +1,4 @@
-//! How a file says what is to be read back.
+//! Settings in a workload file for reading rows back.
 
 use super::{Operation, Populate, markers};
 use helenus_notation::{Error, Section};

@@ -56,8 +56,8 @@ pub(crate) fn follow<R: Rows>(
     Ok(worker.noted(context, nodes.iter().map(|node| facts(source, node, PROVIDER, note)).collect()))
 }
 
-/// The processes that can be followed: never our own, so that what the recorder does is not what it records, and no more
-/// than there is room for. The processes that are left out are reported.
+/// The processes that can be followed: not this recorder itself, whose work is no part of the recording, and no more
+/// than the limit. Processes that are left out are reported.
 pub(crate) fn followable(
     context: &Context<'_>,
     source: &'static str,

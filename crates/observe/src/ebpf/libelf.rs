@@ -57,7 +57,7 @@ passed_on! {
 mod tests {
     use super::*;
 
-    /// Version 1 is the only one that there ever was; unknown ones are refused with 0.
+    /// 1 is the only version that exists; unknown versions are refused with 0.
     #[test]
     fn calls_reach_the_machines_libelf() {
         assert!(is_here());

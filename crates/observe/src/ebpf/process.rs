@@ -1,4 +1,4 @@
-//! The processes that a source follows in the kernel, and what it tells of each every second.
+//! The processes that a source follows in the kernel, and its reports of each every second.
 
 use super::PROCESSES;
 use crate::Watched;
@@ -20,7 +20,7 @@ impl FollowedProcess {
         FollowedProcess { watched, ended, captured: 0 }
     }
 
-    /// Whether the process has ended since this was asked last. Its number may be given to another from now on.
+    /// Whether the process has ended since the last call. Its pid may be reused from now on.
     pub(crate) fn has_just_ended(&mut self) -> bool {
         self.ended.take_if(|ended| is_readable(ended)).is_some()
     }

@@ -1,4 +1,4 @@
-//! The programs of a source in the kernel: attached, told whom to follow, and taken off again.
+//! A source's kernel programs: attaching, telling them which processes to follow, and detaching.
 
 use super::{FollowedProcess, Losses, PROVIDER, Sums, Unavailable, map, pids, process, refused, ring};
 use helenus_recording::Recorder;

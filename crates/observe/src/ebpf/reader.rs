@@ -18,7 +18,7 @@ const MANY_PER_S: f64 = 25_000.0;
 /// Rows go to the recording in sorted batches, which take less room in it the longer they are.
 const APPEND_EVERY: Duration = Duration::from_millis(200);
 const APPEND_AT_ROWS: usize = 1 << 17;
-/// How often a reader says what it captured, lost and cost; and how often sums are taken.
+/// Interval of a source's reports of captured and lost rows and CPU time, and of reading sums.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// Records per read, so that the end of the recording is noticed even if records keep coming.
 pub(crate) const RECORDS_AT_ONCE: usize = 1 << 16;
@@ -88,7 +88,7 @@ pub(super) struct ProgramReader<R> {
     to: Output,
     programs: Programs,
     builder: Rc<RefCell<RowBuilder<R>>>,
-    /// None where the programs write no records.
+    /// None if the programs write no records.
     ring: Option<RingBuffer<'static>>,
     cpu_ns: i64,
 }

@@ -45,7 +45,7 @@ impl Sums {
     pub(crate) fn take(&mut self, mut each: impl FnMut(&[u8], &[u8])) -> libbpf_rs::Result<()> {
         let full = self.current;
         let next = full.wrapping_add(1);
-        // No program adds to this half any more since it was read.
+        // No program has added to this half since it was read.
         self.begun.update(&(next & 1).to_ne_bytes(), &0_u32.to_ne_bytes(), MapFlags::ANY)?;
         self.turn.update(&0_u32.to_ne_bytes(), &next.to_ne_bytes(), MapFlags::ANY)?;
         self.current = next;

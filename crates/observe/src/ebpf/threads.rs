@@ -9,7 +9,7 @@ use std::rc::Rc;
 /// Beyond this many threads, ended threads are forgotten.
 const THREADS_KEPT: usize = 4096;
 
-/// A thread's name and group: the full ones where the agent has told them.
+/// A thread's name and group: the full name once the agent has sent it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Named {
     pub(crate) name: Rc<str>,
@@ -63,7 +63,8 @@ impl NamedThreads {
         Rc::clone(&self.threads.get(&tid).map_or(&self.nameless, |thread| &thread.named).group)
     }
 
-    /// The agent tells full names later than the kernel tells short ones; and threads end.
+    /// Updates names, because the agent sends full names later than the kernel reports short ones, and removes ended
+    /// threads.
     pub(crate) fn tidy(&mut self) {
         if self.threads.len() > THREADS_KEPT {
             let pids = &self.pids;

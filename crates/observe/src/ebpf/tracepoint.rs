@@ -1,8 +1,8 @@
-//! A tracepoint by its number in the kernel, for programs that take what it says in the form that the kernel has written down
-//! (its format), and not as the kernel's own types, which change.
+//! A tracepoint by its number, for programs that read its event in the documented format instead of kernel types, which
+//! change.
 //!
-//! The number stands in tracefs, which many small machines and containers have not mounted. Then we mount one for ourselves:
-//! it has no path, nobody else sees it, and it is gone with its descriptor.
+//! tracefs has the number. Many small machines and containers have not mounted it; then it is mounted privately: the
+//! mount has no path, is invisible to others, and ends with its descriptor.
 
 use super::Unavailable;
 use perf_event::events::Tracepoint;

@@ -17,7 +17,7 @@ use std::io::{BufRead, Read};
 use std::ops::Deref;
 use std::time::Duration;
 
-/// A file is looked at by so much at a time, to see what it is.
+/// Bytes that are read to detect the format of a file.
 const SNIFFED_BYTES: u64 = 1 << 16;
 
 /// After so many bytes of names the recorder gets so much time to write them.

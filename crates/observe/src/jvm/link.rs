@@ -103,7 +103,7 @@ impl AgentLink {
         &self.agent_options
     }
 
-    /// Waits until the agent has connected and says what it is.
+    /// Waits for the agent to connect, and returns its hello.
     pub fn wait(&self, within: Duration) -> Result<Hello, String> {
         self.connected.recv_timeout(within).unwrap_or_else(|_| {
             Err(format!(
@@ -122,7 +122,7 @@ impl AgentLink {
         self.restarted.recv_timeout(within).map_err(|_| format!("it did not begin anew within {within:?}"))
     }
 
-    /// Asks the agent to undo everything, and waits for its word. The error says what is not sure to be undone.
+    /// Asks the agent to undo everything, and waits for its confirmation. The error names the changes that may remain.
     pub fn detach(self, within: Duration) -> Result<(), String> {
         let closed =
             std::mem::replace(&mut *self.connection.lock().unwrap_or_else(PoisonError::into_inner), Connection::Closed);

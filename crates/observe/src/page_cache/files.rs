@@ -7,14 +7,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::rc::Rc;
 
-/// Files that are kept; a node has some thousands, and compactions make new ones.
+/// The most known files; a node has some thousands, and compactions make new ones.
 const FILES_KEPT: usize = 1 << 16;
 
 pub(super) struct Files {
     pid: u32,
     paths: HashMap<FileNumber, Rc<str>>,
     /// Paths by inode alone, for files whose device differs from the one that the process sees: overlayfs shows its own
-    /// device, while the kernel's cache belongs to the file system below. None where two files have the same number.
+    /// device, while the kernel's cache belongs to the file system below. None if two files have the same inode.
     by_inode: HashMap<u64, Option<Rc<str>>>,
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Cgroup {
     waited_ns: [Option<i64>; RESOURCES.len()],
 }
 
-/// What held up a cgroup in an interval; None where the kernel does not say, or where there is no quota.
+/// The delays of a cgroup in an interval; None if the kernel does not report them, or without a quota.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct HeldUp {
     pub(super) throttled: Option<Throttled>,
@@ -36,7 +36,7 @@ pub(super) struct Throttled {
     pub(super) throttled_ns: i64,
 }
 
-/// Where the kernel says what a cgroup was held up by.
+/// The kernel's files with a cgroup's delays.
 #[derive(Debug, Default)]
 struct Files {
     /// `cpu.stat` of the cgroup and of its ancestors, its own first.
@@ -52,7 +52,7 @@ impl Cgroup {
         cgroup
     }
 
-    /// What held the process up since the last call: nothing is known of an interval in which it moved to another cgroup.
+    /// The process's delays since the last call; unknown for an interval in which it moved to another cgroup.
     pub(super) fn since_last(&mut self) -> HeldUp {
         // Of a process that has ended, the last cgroup stays.
         if let Ok(listing) = read_proc(format!("/proc/{}/cgroup", self.pid)) {
@@ -75,7 +75,7 @@ impl Cgroup {
     }
 
     fn read(&mut self) -> HeldUp {
-        // Its own quota comes last, which is taken where several held it up for equally long.
+        // The cgroup's own quota comes last, so that it wins if several delayed it equally.
         let quotas = self.files.quotas.iter().zip(&mut self.throttled).rev();
         let throttled = quotas.filter_map(|(file, last)| {
             let now = quota(&read_proc(file).ok()?)?;

@@ -6,7 +6,7 @@ use helenus_cassandra::foreign::read_proc;
 use helenus_recording::Recorder;
 use helenus_recording::rows::NodePressure;
 
-/// Counters since the process or its network namespace began; None where they can't be read.
+/// Counters since the start of the process or its network namespace; None if they can't be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counts {
     major_faults: Option<i64>,

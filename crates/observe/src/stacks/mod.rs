@@ -26,11 +26,11 @@ use std::time::Duration;
 
 const SOURCE: &str = "stacks";
 
-/// Unless another is wanted. No multiple of a time at which load comes, or a timer runs: samples in step with them would show
-/// one part of what is done, again and again.
+/// The default interval. It is no multiple of usual periods of load or timers: samples in step with them would show the
+/// same part of the work again and again.
 const INTERVAL: Duration = Duration::from_micros(19_700);
 
-/// Bytes between two samples of what is allocated, as the profiler has it, and the shortest wait for a lock that is one.
+/// Allocated bytes between two samples, the profiler's own default, and the shortest recorded wait for a lock.
 const ALLOC_BYTES: u64 = 512 << 10;
 const LOCK: Duration = Duration::from_millis(1);
 

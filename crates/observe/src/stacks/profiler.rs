@@ -1,9 +1,9 @@
 //! Stacks of a JVM's threads, sampled by async-profiler within it.
 //!
-//! The profiler's library is loaded over the attach protocol. It writes JFR to a file in the target's /tmp that is opened
-//! here and unlinked at once, so that nothing is left there however this ends; each chunk of it is read as soon as it is
-//! whole, and its place on the disk given back. The profiler is started for some minutes at a time: when its recorder was
-//! killed, it ends by itself.
+//! The profiler's library is loaded over the attach protocol. It writes JFR to a file in the target's /tmp, which is
+//! opened here and unlinked at once, so that nothing is left behind however this ends. Each chunk is read when it is
+//! complete, and its disk space is freed. The profiler is started for some minutes at a time, so that it ends by itself
+//! if its recorder was killed.
 //!
 //! With eBPF, clocks of the CPUs trigger the threads' samples ([`super::ticks`]); otherwise the profiler's own clocks
 //! do.
@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 
 const POLL_EVERY: Duration = Duration::from_millis(500);
 const REPORT_EVERY: Duration = Duration::from_secs(1);
-/// With each chunk the profiler writes all stacks that it has seen since it was started, and all their methods' names.
+/// Length of a chunk. In each chunk the profiler repeats all stacks since its start, and all their methods' names.
 const CHUNK: Duration = Duration::from_secs(5);
 /// The profiler is restarted after `SESSION`, and stops by itself `GRACE` later if that did not happen.
 const SESSION: Duration = Duration::from_secs(300);
@@ -313,7 +313,7 @@ impl ProfilerReader {
     }
 
     fn stop_profiler(&self) {
-        // A target that has ended has no profiler either; and one that can't be told ends by itself.
+        // Ignore the error: an ended target has no profiler, and a profiler that can't be reached ends by itself.
         let _ = attach::load_native(&self.target, self.library, "stop,loglevel=none");
     }
 
@@ -379,7 +379,7 @@ impl ProfilerReader {
     }
 }
 
-/// A number that nobody can have put a file under before.
+/// A random number, so that nobody can have created the file before.
 fn unguessable() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::collections::hash_map::RandomState::new().build_hasher().finish()

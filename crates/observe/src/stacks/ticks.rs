@@ -85,7 +85,7 @@ impl Ticks {
         self.programs.detach();
     }
 
-    /// Takes in the ticks since the last time: those of samples that the profiler has handed over are among them.
+    /// Reads the ticks since the last call, which include those of samples that the profiler has written.
     pub(super) fn read(&self) {
         while self.ring.consume_raw_n(ebpf::RECORDS_AT_ONCE) > 0 {}
     }
@@ -100,7 +100,7 @@ impl Ticks {
         frames.push_kernel(self.kernel.as_ref(), addresses);
     }
 
-    /// Forgets the ticks of which there will be no sample any more, and says how many were lost and why.
+    /// Drops ticks whose sample will not come any more. Returns their number and the reason.
     pub(super) fn lost(&mut self, now_ns: i64) -> (u64, String) {
         let without = self.ticks.borrow_mut().forget(now_ns - KEPT_NS);
         let lost = self.programs.lost(0);

@@ -37,8 +37,8 @@ struct Segment {
 }
 
 impl ElfSymbols {
-    /// Reads those of a file. `root` is where the process sees its files. None for one that is no such file, or without
-    /// any symbols.
+    /// Reads a file's symbols. `root` is the root folder of the process. None if the file is no ELF file, or has no
+    /// symbols.
     pub(super) fn read(path: &Path, root: &Path) -> Option<ElfSymbols> {
         let cache = ReadCache::new(Beginning::of(open_regular(path).ok()?));
         let file = object::File::parse(&cache).ok()?;

@@ -5,7 +5,7 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Function {
     pub(super) start: u64,
-    /// Behind the last; 0 where nobody says, and so up to the next function.
+    /// The end of the function; if it is unknown, 0, which means up to the next function.
     pub(super) end: u64,
     /// Range of the name within the text.
     pub(super) name: Range<usize>,

@@ -9,7 +9,7 @@ pub(super) struct Mapping {
     pub(super) end: u64,
     /// Offset in the file.
     pub(super) offset: u64,
-    /// Device and inode, as the file has them; none for memory that is of no file.
+    /// Device and inode of the file; None for anonymous memory.
     pub(super) file: Option<String>,
     /// The file's path as the process sees it, or a name in brackets; empty for memory without one.
     pub(super) name: String,

@@ -61,7 +61,7 @@ impl Proc {
         self.threads.values().any(|thread| thread.exact)
     }
 
-    /// Finds the threads that are there; how many could not be taken up though they are there. Fails when the process is gone.
+    /// Finds the existing threads. Returns how many could not be opened. Fails if the process is gone.
     pub(super) fn read(&mut self, now_ns: i64, found: &mut Vec<Reading>) -> io::Result<u64> {
         let lost = self.list(now_ns)?;
         for (tid, thread) in &mut self.threads {
@@ -95,7 +95,7 @@ impl Proc {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => match Thread::open(&entry.path()) {
                     Ok(thread) => new.insert(thread),
-                    // It has ended since the folder was listed.
+                    // The thread has ended since the folder was listed.
                     Err(error) if is_gone(&error) => continue,
                     Err(_) => {
                         lost += 1;

@@ -44,7 +44,7 @@ fn ticks(pid: i32) -> Option<u64> {
 }
 
 impl Share {
-    /// How many times the connections that are followed are to be halved; none where they cost no more than they may.
+    /// How many times the number of followed connections must be halved; None if they are within the budget.
     pub(super) fn fewer(self) -> Option<u32> {
         let budget_ns = (BUDGET * self.node_ns).max(LEAST * self.interval_ns);
         (self.spent_ns > budget_ns && budget_ns > 0.0).then(|| (self.spent_ns / budget_ns).log2().ceil() as u32)

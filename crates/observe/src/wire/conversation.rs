@@ -690,7 +690,7 @@ mod tests {
                 .filter(|(_, packet)| !missing.contains(&same(packet)) || packet.begins())
                 .copied()
                 .collect();
-            // Without its PREPARE, a statement goes by its id: what it is about is left out.
+            // A statement whose PREPARE was not seen is named by its id; its table is unknown.
             let about = |one: &Exchange| {
                 let (client, stream, opcode, _, kind, request, answer) = summary(one);
                 (client, stream, opcode, kind, request, answer, one.request.last_ns, one.first_answer_ns)

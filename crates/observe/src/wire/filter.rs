@@ -1,8 +1,8 @@
 //! The filter that the kernel applies to each packet: TCP from and to one node's port, with something in it.
 //!
-//! Incoming packets are taken when they come in, and outgoing ones when they go out, so that packets that stay on the
-//! machine, which pass twice, are taken once. If all of a node's packets stay on the machine, each is taken when it comes
-//! in: a listener for outgoing packets makes the kernel copy the head of every one. Packets begin with their IP header.
+//! Incoming packets are taken when they arrive, and outgoing ones when they leave, so that packets within the machine,
+//! which pass twice, are taken once. If all of a node's packets stay on the machine, each is taken when it arrives: a
+//! listener for outgoing packets makes the kernel copy the head of every packet. Packets begin with their IP header.
 
 use super::sample::{FACTOR, Sample};
 use libc::sock_filter;
@@ -17,7 +17,7 @@ const NEXT: &str = "";
 const OUTGOING: u32 = libc::PACKET_OUTGOING as u32;
 const TCP: u32 = libc::IPPROTO_TCP as u32;
 
-/// Where the kernel keeps what it knows of a packet besides its bytes.
+/// Offset of the packet type in the kernel's metadata of a packet.
 const PACKET_TYPE: u32 = (libc::SKF_AD_OFF + libc::SKF_AD_PKTTYPE).cast_unsigned();
 
 const LOAD_WORD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
@@ -121,7 +121,7 @@ pub(super) fn for_node(node: SocketAddr, sample: Sample) -> Vec<sock_filter> {
     program.step(X_IS, 40);
     ends(&mut program, node, sample, "v6 from", (24, 8), true);
 
-    // X is the length of the IP header. An acknowledgement alone says nothing that is wanted.
+    // X is the length of the IP header. Skip pure acknowledgements.
     program.name("tcp");
     program.step(LOAD_BYTE_AT_X, 13);
     program.branch(IF_ANY_BIT, BEGINS_OR_ENDS, TAKE, NEXT);

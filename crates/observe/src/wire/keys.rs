@@ -1,4 +1,4 @@
-//! Texts of partition keys, for a person who watches a node and asks for them. They stay in the memory of this process.
+//! Texts of partition keys, for a user who watches a node and requests them. They stay in the memory of this process.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -106,7 +106,7 @@ fn learn_clients(conversations: &mut Conversations, rows: &Rows) -> Vec<(Client,
         let text = |column: &str| rows.get(row, column).text().filter(|text| !text.is_empty());
         let driver = Driver::of(text("driver_name"), text("driver_version"));
         drivers.push((Client { address: address.to_string().into(), port }, driver));
-        // Not every release says it.
+        // Some releases lack the column.
         if let Some(keyspace) = text("keyspace_name") {
             conversations.learn_keyspace(SocketAddr::new(address, port), keyspace);
         }

@@ -1,4 +1,4 @@
-//! The protocol's messages in one direction of a connection: from bytes in order to what was said and when.
+//! The protocol's messages in one direction of a connection: turns ordered bytes into messages with times.
 //!
 //! ```text
 //! bytes ─▶ frames                                (versions 3 and 4, and the handshake)
@@ -6,8 +6,8 @@
 //!       ─▶ TLS: nothing can be read
 //! ```
 //!
-//! Where the begin of a connection was not seen, or something was not captured, the next place is looked for that can
-//! only be the begin of a message.
+//! If the start of a connection was not seen, or packets were lost, the reader searches for the next place that can
+//! only be the start of a message.
 
 use super::packet::Side;
 use super::statements::READ;
@@ -20,7 +20,7 @@ const LARGEST: u32 = 512 << 20;
 const TEXT: usize = READ + (4 << 10);
 /// The most bytes kept of a batch: its consistency level comes after all statements.
 const BATCH: usize = 64 << 10;
-/// Bytes kept of a compressed message, since a part of one can't be decompressed.
+/// Bytes kept of a compressed message: part of a message can't be decompressed.
 const COMPRESSED: usize = 4 << 20;
 
 const FLAG_COMPRESSED: u8 = 0x01;
@@ -90,7 +90,7 @@ pub(super) struct Messages {
     /// Frames out of segments, and how far they have been read.
     opened: Vec<u8>,
     opened_read: usize,
-    /// Something could not be read since the last message.
+    /// Whether something could not be read since the last message.
     pub(super) is_broken: bool,
     /// How often the reader lost the message boundaries.
     pub(super) breaks: u64,
@@ -407,7 +407,7 @@ fn is_tls(mut bytes: &[u8]) -> bool {
     }
 }
 
-/// How many bytes of a body are wanted.
+/// How many bytes of a body to keep.
 fn wanted(side: Side, flags: u8, code: u8) -> usize {
     let wanted = match (side, code) {
         (Side::Client, opcode::QUERY | opcode::PREPARE | opcode::EXECUTE | opcode::STARTUP)

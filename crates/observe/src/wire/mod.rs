@@ -89,7 +89,7 @@ impl Source for Wire {
             return Ok(());
         }
         for (node, _) in context.servers() {
-            // A JVM that is no node has no requests, and nobody asked for them.
+            // By default, a JVM that is no Cassandra node has no requests.
             if options.requests == RequestsFrom::Auto && !is_cassandra(&node) {
                 continue;
             }
@@ -180,7 +180,7 @@ struct Listener {
     conversations: Conversations,
     rows: Rows,
     cpu_ns: i64,
-    /// None where all connections are followed, whatever that costs.
+    /// None to follow all connections, whatever that costs.
     budget: Option<Budget>,
 }
 

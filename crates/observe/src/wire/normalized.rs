@@ -3,8 +3,8 @@
 /// Characters of a statement that are kept.
 const LONGEST: usize = 1000;
 
-/// A statement with `?` for each literal, and for a whole collection of literals or list of `IN`, whatever its length.
-/// `is_cut` says that the end of the text is missing: its last word may be the begin of a literal, and is left out.
+/// A statement with `?` for each literal, for a whole collection of literals, and for a list of `IN`, whatever its
+/// length. With `is_cut` the end of the text is missing: its last word may be part of a literal and is dropped.
 pub(super) fn normalized(statement: &str, is_cut: bool) -> String {
     let statement = if is_cut { without_last_word(statement) } else { statement };
     let mut out = Text { text: String::with_capacity(statement.len()), brackets: Vec::new() };
@@ -173,7 +173,7 @@ fn is_one_value(content: &str) -> bool {
     words.next() == Some("?") && words.all(|word| word == "?")
 }
 
-/// The length of what is in quotes, which are doubled within; none where it has no end.
+/// The length of a quoted text, in which quotes are doubled; None if it has no end.
 fn quoted(text: &str, quote: &str) -> Option<usize> {
     let mut at = 1;
     loop {

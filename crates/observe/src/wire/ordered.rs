@@ -65,7 +65,7 @@ impl Ordered {
         }
     }
 
-    /// The other side says that it has everything up to a number: what is missing before it will not be sent again.
+    /// The other side acknowledges all bytes up to a number: missing bytes before it will not be sent again.
     pub(super) fn acknowledged(&mut self, up_to: u32, mut each: impl FnMut(Part<'_>)) {
         let ahead = self.next.map_or(0, |next| up_to.wrapping_sub(next).cast_signed());
         if ahead > 0 {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     proptest! {
-        /// Cut anywhere, sent twice and out of order: what comes out is what was sent.
+        /// Packets cut anywhere, sent twice and out of order are reassembled into the sent bytes.
         #[test]
         fn order_is_restored(
             start: u32,

@@ -32,7 +32,7 @@ pub(super) struct Replicas {
     own: Option<u32>,
     partitioner: Option<String>,
     replication: HashMap<String, BTreeMap<String, String>>,
-    /// By keyspace and place in the ring: whether the node itself is a replica. None where that is not known.
+    /// By keyspace and place in the ring: whether the node itself is a replica. None if unknown.
     known: HashMap<String, Option<Vec<bool>>, foldhash::fast::RandomState>,
     /// A row could not be read, or was one too many.
     is_incomplete: bool,
@@ -249,7 +249,7 @@ mod tests {
     fn simple_replicas_are_the_next_nodes_on_the_ring() {
         let mut ring = ring(&node("dc1", "r1", &[0, 300]), &[node("dc1", "r1", &[100]), node("dc2", "r1", &[200])]);
         let has = |ring: &mut Replicas, token| ring.has("simple", token).unwrap();
-        // Up to and including a token its node is the first replica, and after the last token comes the first.
+        // A token belongs to the range that ends at it; after the last token the ring wraps around.
         assert_eq!(
             [-5, 0, 1, 100, 101, 200, 201, 300, 301].map(|token| has(&mut ring, token)),
             [true, true, false, false, true, true, true, true, true]

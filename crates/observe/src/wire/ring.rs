@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// A block holds the largest packet that there is, and some thousand small ones.
+/// A block has room for the largest packet, or for some thousand small ones.
 const BLOCK_BYTES: u32 = 1 << 20;
 /// Together they hold a fifth of a second of 300 MB/s, a rate that wide partitions reach, while the reader is delayed.
 const BLOCKS: u32 = 64;
@@ -106,8 +106,7 @@ impl Ring {
         attach_filter(&self.socket, self.node, sample)
     }
 
-    /// Hands over what has passed since the last time, in blocks that are full or old enough; whether it was much of what there
-    /// is room for.
+    /// Passes on the packets of blocks that are full or old enough. Returns whether the buffer was nearly full.
     pub(super) fn read(&mut self, mut each: impl FnMut(Passed<'_>)) -> bool {
         // Packets have the wall clock, which is near enough to the other for the time since they passed.
         let ahead_ns = wall_ahead_ns();

@@ -189,7 +189,7 @@ impl Statements {
     }
 }
 
-/// The copy of a text that is kept, or none where there is no room for another.
+/// Interns a text; None if the bound is reached.
 fn kept(texts: &mut HashSet<Rc<str>, RandomState>, text: &str) -> Option<Rc<str>> {
     if let Some(known) = texts.get(text) {
         return Some(Rc::clone(known));

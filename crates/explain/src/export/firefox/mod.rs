@@ -55,7 +55,7 @@ fn category(kind: char, group: &str) -> (usize, usize) {
     }
 }
 
-/// Threads as they are put together, with the times since the profile's start in ms.
+/// Threads under construction, with times in ms since the profile's start.
 struct Building {
     shared: Shared,
     threads: Vec<Thread>,

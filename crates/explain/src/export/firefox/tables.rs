@@ -94,11 +94,11 @@ pub(super) struct SampleTable {
     pub(super) time: Vec<f64>,
     pub(super) weight: Vec<f64>,
     pub(super) weight_type: &'static str,
-    /// CPU time since the sample before, ns; none of what is no CPU time.
+    /// CPU time since the sample before, ns; empty for other units.
     #[serde(rename = "threadCPUDelta", skip_serializing_if = "Option::is_none")]
     pub(super) cpu_ns: Option<Vec<i64>>,
     pub(super) length: usize,
-    /// Of the last sample, since the profile's start.
+    /// Time of the last sample since the profile's start.
     #[serde(skip)]
     pub(super) last_ns: i64,
 }
@@ -113,9 +113,9 @@ impl SampleTable {
         self.last_ns = at_ns;
     }
 
-    /// The profiler spreads a sample's CPU time over all the time since the previous sample. CPU samples are taken only while
-    /// a thread runs, so the thread was idle before the time that the sample covers. A gap shorter than half of that time is
-    /// left as it is.
+    /// The profiler spreads a sample's CPU time over the time since the previous sample. CPU samples are taken only
+    /// while a thread runs, so the thread was idle before the time that the sample covers. Gaps shorter than half of
+    /// that time are ignored.
     pub(super) fn add_idle(&mut self, at_ns: i64, weight: i64) {
         let busy_ns = at_ns.saturating_sub(weight).max(0);
         let is_gap = busy_ns.saturating_sub(self.last_ns) > weight / 2;

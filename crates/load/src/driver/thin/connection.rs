@@ -18,7 +18,8 @@ use std::net::SocketAddr;
 const OPEN_NS: i64 = 5_000_000_000;
 /// How long it waits before it tries again: at first, and at most.
 const BACK_OFF_NS: (i64, i64) = (10_000_000, 1_000_000_000);
-/// Bytes that wait to be written before no more requests are given to it: what a node that reads nothing can cost.
+/// With this many unwritten bytes the connection gets no more requests: bounds the memory for a node that does not
+/// read.
 const MOST_PENDING_BYTES: usize = 8 << 20;
 
 /// Why a connection was lost.
@@ -71,7 +72,7 @@ pub(super) struct Connection {
     pub streams: Streams,
     pub inbox: Inbox,
     pub outbox: Outbox,
-    /// Requests that were given to it since the last flush.
+    /// Requests queued since the last flush.
     pub unsent: Vec<i16>,
     /// Prepared statements by operation.
     pub executes: Vec<Execute>,

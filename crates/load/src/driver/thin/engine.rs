@@ -140,8 +140,8 @@ impl Engine {
         })
     }
 
-    /// One time round: sends what is due, waits for answers or the next one that is due, but not after `until_ns`, and
-    /// takes the answers.
+    /// One iteration: sends due requests, waits for responses or the next due request until `until_ns` at most, and
+    /// reads the responses.
     pub fn step(&mut self, until_ns: i64) {
         let next_ns = self.send_due();
         self.wait(next_ns.unwrap_or(i64::MAX).min(until_ns));

@@ -21,7 +21,7 @@ pub(super) enum Purpose {
     Request,
     /// Prepare the statement again for the request that waits on this stream.
     Prepare(i16),
-    /// Nobody waits any more, but its stream is taken until the answer comes.
+    /// The request was given up, but its stream is in use until the response comes.
     Orphan,
 }
 

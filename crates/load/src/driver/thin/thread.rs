@@ -13,7 +13,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 const CONNECT_NS: i64 = 6_000_000_000;
 
 pub(in crate::driver) fn live(thread: &Thread, preparation: &Preparation, mut commands_in: UnboundedReceiver<Begin>) {
-    // Nobody listens only when the run has ended with an error of its own.
+    // The receiver is gone only if the run has failed.
     let mut life = match Life::begin(thread, preparation) {
         Ok(life) => {
             let _ = thread.tell.send(Report::Ready(Ok(())));

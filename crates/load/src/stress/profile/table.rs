@@ -28,7 +28,7 @@ pub(super) enum CqlType {
 }
 
 impl Table {
-    /// Reads `CREATE TABLE`. The error says what is wrong with it.
+    /// Parses `CREATE TABLE`. The error names the problem.
     pub fn parse(cql: &str) -> Result<Table, String> {
         let tokens = tokens(cql);
         let wrong = || "this is not a CREATE TABLE statement with its columns and a PRIMARY KEY".to_string();

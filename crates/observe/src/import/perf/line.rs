@@ -7,7 +7,7 @@ pub(super) struct Header<'a> {
     pub(super) tid: i64,
     /// On perf's clock, which counts from the boot; None where it was not printed.
     pub(super) time_ns: Option<i64>,
-    /// How many of the events the sample stands for.
+    /// Number of events that the sample represents.
     pub(super) period: Option<i64>,
     pub(super) event: &'a str,
     /// The rest of the line: the only frame of a sample without a stack, or the text of a tracepoint.
@@ -22,9 +22,9 @@ pub(super) fn reference(line: &str) -> Option<i64> {
     Some(wall_ns - monotonic_ns)
 }
 
-/// `comm  pid/tid [cpu] seconds.micros: period event:`; the command may have spaces in it, and whatever perf was not asked
-/// for is missing, but for the event. It may also have been asked for more, such as the mode or the time of the day, which
-/// stand between the thread and the time.
+/// `comm  pid/tid [cpu] seconds.micros: period event:`. The command may contain spaces. All fields but the event are
+/// missing unless perf was told to print them; others, such as the mode or the time of day, may come between the thread
+/// and the time.
 pub(super) fn header(line: &str) -> Option<Header<'_>> {
     let mut words = Vec::new();
     let mut rest = line;

@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 /// A sample, until the place of the clock is known.
 struct Sample {
-    /// None where perf printed no times.
+    /// None if perf printed no times.
     time_ns: Option<i64>,
     event: u32,
     weight: i64,

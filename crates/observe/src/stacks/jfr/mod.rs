@@ -1,8 +1,8 @@
 //! Reads the samples in JFR files: those of the profiler, and what others recorded.
 //!
-//! A file is one chunk after the other, each whole in itself: a header, events, constant pools that the events refer to,
-//! and metadata that says what the fields of each are. Nothing is taken for granted but what the metadata says, and the
-//! bytes are not trusted: what a chunk takes of memory and time is in proportion to its bytes, whatever they unpack to.
+//! A file is a sequence of independent chunks: a header, events, constant pools that the events refer to, and metadata
+//! that describes the fields of all types. Nothing is assumed beyond the metadata, and the bytes are not trusted: a
+//! chunk's memory and time are proportional to its bytes, whatever they unpack to.
 //!
 //! Source: OpenJDK, jdk.jfr.internal.consumer.
 

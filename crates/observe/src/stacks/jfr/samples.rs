@@ -19,7 +19,7 @@ pub struct Sample {
     /// On the clock that the file was recorded with.
     pub time_ns: i64,
     pub event: SampleEvent,
-    /// Nanoseconds of a lock or of CPU time, bytes of an allocation; None where a sample stands for intervals.
+    /// Nanoseconds of a lock or of CPU time, bytes of an allocation; None if a sample represents intervals.
     pub weight: Option<i64>,
     /// Number of intervals that the sample represents.
     pub count: i64,
@@ -71,7 +71,7 @@ impl SampleEvent {
 pub struct ChunkSamples<'a> {
     chunk: Chunk<'a>,
     settings: Settings,
-    /// To be added to the samples' times for nanoseconds since the Unix epoch.
+    /// Added to the samples' times to get nanoseconds since the Unix epoch.
     pub epoch_offset_ns: i64,
     /// Whether a tick of the file's clock is a nanosecond, as on CLOCK_MONOTONIC.
     pub ticks_are_ns: bool,

@@ -77,8 +77,8 @@ impl Settings {
         if class != EXECUTION_SAMPLE || !self.is_async_profiler {
             return Some(of);
         }
-        // Up to 3.0, and later where it was told not to put samples together, async-profiler writes what it samples by
-        // the wall clock as execution samples.
+        // Up to 3.0, and later if it was told not to merge samples, async-profiler writes wall-clock samples as
+        // execution samples.
         let state = state(event);
         let beside_wall = state == "STATE_RUNNABLE" && (self.wall.is_some() || self.saw_waiting);
         if self.engine.as_deref() == Some("wall") || is_waiting(&state) || beside_wall {

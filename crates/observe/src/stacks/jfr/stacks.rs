@@ -60,7 +60,7 @@ impl<'c> Stacks<'c> {
         Stacks { chunk, numbers: HashMap::new(), frames, names, kinds: HashMap::new(), left }
     }
 
-    /// The number that the stack has in recordings; None where there is no such stack.
+    /// The number of the stack in recordings; None if the reference is invalid.
     pub(super) fn number(&mut self, reference: (i64, i64)) -> Result<Option<i64>, Malformed> {
         if let Some(number) = self.numbers.get(&reference.1) {
             return Ok(*number);
