@@ -1,9 +1,8 @@
 import { viteSingleFile } from "vite-plugin-singlefile";
 import { defineConfig } from "vitest/config";
 
-// The report and the flame graph are one file each with everything in it: the binary embeds it and writes a recording's
-// figures into it. The workbench is a page with a script and styles, which the binary serves. Each is built by itself, the
-// mode says which.
+// The report and the flame graph are one self-contained file each; the binary embeds them and inserts a recording's
+// figures. The workbench is a page with a script and styles, which the binary serves. The mode selects what to build.
 export default defineConfig(({ mode }) => {
   const served = mode === "workbench";
   return {

@@ -11,8 +11,8 @@ export function count(value: number): string {
 }
 
 /**
- * Three significant digits, never in exponent form: 0.0412, 4.12, 41.2, 412, 4,120. A dash for what is no number: JSON
- * has null for a ratio to 0, whatever the type says.
+ * Three significant digits, never in exponent form: 0.0412, 4.12, 41.2, 412, 4,120. A dash for missing numbers: JSON
+ * has null for a ratio to 0, despite the type.
  */
 export function digits3(value: number): string {
   if (!Number.isFinite(value)) return NOTHING;

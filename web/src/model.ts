@@ -4,7 +4,7 @@
 export type Answer = {
   /** The answer in at most four sentences. */
   answer: string;
-  /** A sentence: which requests are slow, and out of how many. */
+  /** Which requests are slow, and of which they are. */
   summary: string;
   provider: Provider;
   requests: number;

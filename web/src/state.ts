@@ -104,8 +104,8 @@ export function formatHash(selection: Selection, whole: Window): string {
 }
 
 /**
- * `step`: a choice that "back" should undo by itself. `motion`: one of many small changes (a drag, a held
- * key) that become one entry of the history when they come to rest.
+ * `step`: a choice with its own entry in the history. `motion`: one of many small changes (a drag, a held key) that
+ * share an entry when they end.
  */
 export type Change = "step" | "motion";
 

@@ -35,7 +35,7 @@ export type ColourName =
 
 const STORED = "helenus-theme";
 
-/** Light or dark: as the system says until the person says otherwise. */
+/** Light or dark theme: the system's until the user chooses one. */
 export class Theme {
   #colours = new Map<ColourName, string>();
   #listeners: (() => void)[] = [];

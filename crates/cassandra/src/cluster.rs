@@ -31,7 +31,7 @@ pub enum Lifetime {
     Tied,
 }
 
-/// What to start; [`ClusterOptions::new`] gives one node of the newest release.
+/// The nodes to start; [`ClusterOptions::new`] gives one node of the newest release.
 #[derive(Debug, Clone)]
 pub struct ClusterOptions {
     pub places: Places,

@@ -9,8 +9,8 @@ pub struct Line<'a> {
     pub counts: Vec<(i64, i64)>,
 }
 
-/// How often it came since the last time. The kernel counts hard interrupts in 32 bits, from zero for a new device;
-/// one that goes back less than halfway is another device's under the same number.
+/// The count since the last reading. The kernel counts hard interrupts in 32 bits, from zero for a new device; a
+/// decrease by less than half of that range means a new device with the same number.
 #[must_use]
 pub fn since(before: i64, now: i64) -> i64 {
     const WHOLE: i64 = 1 << 32;

@@ -69,8 +69,8 @@ pub fn installed() -> Vec<Java> {
     all
 }
 
-/// The installation to run `version` with: `asked`, else the one that `HELENUS_JAVA_HOME` names
-/// (either must fit), else the best that fits of all [`installed`] ones.
+/// The installation for `version`: the requested one, else the one in `HELENUS_JAVA_HOME` (both must fit), else the
+/// best of all [`installed`] ones that fit.
 ///
 /// # Errors
 /// [`Error::NoJava`] names what was found and what to install; [`Error::BadJava`] for a named

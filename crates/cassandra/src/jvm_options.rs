@@ -176,8 +176,8 @@ pub(crate) fn options(jvm: &Jvm<'_>) -> Vec<String> {
     // one. Here nodes start one after the other, each hears of all others in its first exchange
     // with the seed, and `Cluster::start` returns only when all know all.
     options.push("-Dcassandra.skip_wait_for_gossip_to_settle=0".to_owned());
-    // How long a node waits for word of others' changes when it joins, and before it chooses its tokens
-    // (stock 30 s). All nodes share this machine, where gossip takes a second or two; alone, there is nobody.
+    // How long a joining node waits for gossip before it chooses its tokens (stock: 30 s). All nodes share this
+    // machine, where gossip takes a second or two; a single node waits for nobody.
     let ring_delay_ms = if jvm.ring { 3000 } else { 0 };
     options.push(format!("-Dcassandra.ring_delay_ms={ring_delay_ms}"));
     options.extend(jvm.ready.map(|jar| format!("-javaagent:{}=ready", jar.display())));

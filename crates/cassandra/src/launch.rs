@@ -215,7 +215,7 @@ impl Plan<'_> {
     }
 }
 
-/// Writes a file that the node's user alone can change, whatever the umask: the node runs what is in it.
+/// Writes a file that only the node's user can change, whatever the umask, because the node executes its content.
 fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
     let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
     opened.and_then(|mut file| file.write_all(bytes.as_ref())).map_err(Error::file("write", path))
@@ -226,7 +226,7 @@ fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
 pub(crate) enum Launcher {
     /// They outlive this process.
     Detached,
-    /// They are killed when the launcher is dropped or this process ends in whatever way.
+    /// They are killed when the launcher is dropped or this process ends for any reason.
     ///
     /// The kernel ties a child's death to the *thread* that forked it (PR_SET_PDEATHSIG,
     /// prctl(2)), so one thread does all the forking and lives as long as the launcher.

@@ -61,8 +61,8 @@ impl Process {
     /// has) or another has taken its pid.
     #[must_use]
     pub fn find(pid: i32, start_ticks: u64) -> Option<Self> {
-        // The descriptor comes first: once it is held, what stat says is about its process or a
-        // successor, and a successor's start differs.
+        // Open the descriptor first: while it is held, stat describes its process or a successor, which has another
+        // start time.
         let pidfd = open_pidfd(pid);
         let process = Self { pid, start_ticks, pidfd };
         process.is_alive().then_some(process)

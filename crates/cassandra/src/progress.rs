@@ -29,9 +29,9 @@ pub enum Progress {
     Stopped { address: SocketAddr, pid: i32 },
 }
 
-/// A flag that stops what is under way: set it from a signal handler or another thread, and a
-/// start returns [`crate::Error::Cancelled`], having killed all that it had started. It is looked
-/// at every 50 ms; only a node that accepts a connection and then says nothing delays it, by 2 s.
+/// A flag that cancels an operation: set it from a signal handler or another thread. A start then kills everything that
+/// it has started and returns [`crate::Error::Cancelled`]. The flag is checked every 50 ms; only a node that accepts a
+/// connection and then does not answer delays it, by 2 s.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 

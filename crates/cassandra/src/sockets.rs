@@ -86,7 +86,7 @@ fn parse_address(text: &str) -> Option<SocketAddr> {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct SocketOwners {
     pub(crate) pids: Vec<i32>,
-    /// Some processes could not be looked into: an owner may be among them.
+    /// Whether some processes could not be inspected: an owner may be among them.
     pub(crate) hidden: bool,
 }
 

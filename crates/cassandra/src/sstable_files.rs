@@ -45,7 +45,7 @@ pub struct SstableFile {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SstableFacts {
     pub at: SstableFile,
-    /// When the file with the data was written, ns since the Unix epoch.
+    /// When the data file was written, ns since the Unix epoch.
     pub written_ns: Option<i64>,
     /// Size of all its files.
     pub disk_bytes: i64,
@@ -220,7 +220,7 @@ impl Tool {
     }
 }
 
-/// The output by SSTable; one that was not told to its end is left out.
+/// The output by SSTable; an incomplete one is left out.
 fn blocks(output: &str) -> Vec<Vec<String>> {
     let mut blocks: Vec<Vec<String>> = Vec::new();
     for line in output.lines() {

@@ -162,7 +162,7 @@ impl Registry {
         Ok(self.journal.entries()?)
     }
 
-    /// One at a time may choose names and addresses; held until the file is dropped.
+    /// Lets one process at a time choose names and addresses; held until the file is dropped.
     pub(crate) fn lock(&self) -> Result<File, Error> {
         make_private(&self.places.state)?;
         let path = self.places.state.join(".lock");

@@ -49,7 +49,7 @@ pub enum Error {
     Unreadable { pid: i32, file: &'static str, source: std::io::Error },
 }
 
-/// The users who may look into a process: its own and root, each named once.
+/// The users who may inspect a process: its own and root, each once.
 pub(crate) fn as_whom(user: &str) -> String {
     if user == "root" { "root".to_string() } else { format!("{user} or as root") }
 }
@@ -107,7 +107,7 @@ pub fn find(which: TargetName) -> Result<Target, Error> {
     }
 }
 
-/// The Cassandra nodes that run on this machine, each as it was found or with why it could not be looked at.
+/// The Cassandra nodes on this machine, each with its facts or the reason why it could not be inspected.
 #[must_use]
 pub fn nodes() -> Vec<Result<Target, Error>> {
     let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };

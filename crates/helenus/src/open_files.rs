@@ -1,6 +1,6 @@
 //! How many files this process may have open.
 
-/// With fewer, an error may come from the limit whatever it says: not all libraries pass the cause on.
+/// With a lower limit, an error may come from it whatever its text says: some libraries drop the cause.
 const FEW: u64 = 256;
 
 /// The hard limit of open files.

@@ -23,7 +23,7 @@ type Failure = Box<dyn std::error::Error>;
 /// Share of one CPU that reading may cost.
 const BOUND: f64 = 0.01;
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// From the attach on, until what was loaded is compiled and all tables were read once.
+/// Wait after attaching, until the loaded code is compiled and all tables were read once.
 const SETTLES: Duration = Duration::from_secs(20);
 
 fn main() -> Result<ExitCode, Failure> {

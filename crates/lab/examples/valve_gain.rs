@@ -228,7 +228,7 @@ fn median(stretches: &[(f64, f64)]) -> f64 {
     sorted.iter().find_map(reaches).unwrap_or(f64::NAN)
 }
 
-/// Prints each valve against none and against the best limit, and what misses what was asked for.
+/// Prints each valve compared with none and with the best limit, and which of them miss the requirement.
 fn report(variants: &[(String, Valve)], blocks: &[Vec<Block>], sweeps: bool) {
     let [none, best, ..] = blocks else { return };
     let mean = |blocks: &[Block], of: &dyn Fn(&Block) -> f64| blocks.iter().map(of).sum::<f64>() / blocks.len() as f64;

@@ -30,9 +30,9 @@ use std::time::{Duration, Instant};
 use valve_study::{FEW, Failure, Ratio, Reading, SEARCHING, Study, WOVEN, Yardstick, mean_per_s, wanted};
 
 const TICK: Duration = Duration::from_secs(1);
-/// Of both once before what is measured: the valve's code is new to the JVM.
+/// Run both once before measuring: the valve's code is new to the JVM.
 const STANDS: Turn = Turn { stretches: 3, ticks: 4, rehearsals: 1 };
-/// Of all settings ten times before what is measured: each law is new to the JVM.
+/// Run all settings ten times before measuring: each law is new to the JVM.
 const RESTS: Turn = Turn { stretches: 1, ticks: 1, rehearsals: 10 };
 /// Turns of the laws for each pair of turns with and without a valve.
 const RESTS_EACH: usize = 10;

@@ -151,7 +151,7 @@ impl Blocks<'_> {
         }
     }
 
-    /// Makes the data what it was before the run before. That of other people's nodes stays.
+    /// Restores the data to its state before the run before. Data of given nodes is not touched.
     fn restore(&self, stage: &mut Stage<'_>, site: &Site) -> Result<(), Error> {
         if matches!(self.variants.restore, Restore::Nothing | Restore::Once) {
             return Ok(());

@@ -5,7 +5,7 @@ pub trait Change {
     /// Does it on all nodes, or says why not; then nothing has changed.
     fn apply(&mut self) -> Result<(), String>;
 
-    /// Makes the nodes as they were, or says what is not sure to be undone. Undoing again does no harm.
+    /// Undoes the change, or returns a message about what may remain. Undoing twice does no harm.
     fn undo(&mut self) -> Result<(), String>;
 }
 
@@ -26,7 +26,7 @@ impl Applied {
         Ok(applied)
     }
 
-    /// Undoes all, and says what is not sure to be undone.
+    /// Undoes all changes. Returns messages about those that may remain.
     pub(crate) fn undo(mut self) -> Vec<String> {
         self.undo_all()
     }
@@ -48,7 +48,7 @@ mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
-    /// Writes down what is done to it.
+    /// Logs the calls.
     struct Noted {
         name: &'static str,
         fails: bool,

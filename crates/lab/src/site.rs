@@ -20,7 +20,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Starts the cluster as the experiment says, and the variant besides; then the sources.
+    /// Starts the cluster of the experiment with the variant's settings, then the sources.
     pub fn open(stage: &mut Stage<'_>, variant: Option<&Variant>) -> Result<Site, Error> {
         stage.ended = None;
         let is_own = stage.run.nodes.is_empty();

@@ -126,8 +126,8 @@ impl Stream {
         Ok(true)
     }
 
-    /// Writes what is pending, as far as the disk takes it. After an error the file still ends with a whole group, and the next
-    /// call goes on from there.
+    /// Writes pending groups as far as the disk has room. After an error the file still ends with a whole group, and
+    /// the next call continues there.
     pub(crate) fn flush(&mut self, recording: &Folder) -> Result<(), Error> {
         if self.pending.is_empty() {
             return Ok(());

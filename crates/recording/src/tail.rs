@@ -18,8 +18,8 @@ const MOST_BYTES: usize = 32 << 20;
 
 /// Reads rows that are appended to a recording, across its segments. Writes nothing.
 ///
-/// The files it reads from are held open, so that no row is missed when a stream becomes Parquet or a segment is deleted, as
-/// long as each table is asked for before its segment is deleted.
+/// Open files are held, so that no row is missed when a stream becomes Parquet or a segment is deleted, if each table
+/// is read before its segment is deleted.
 #[derive(Debug)]
 pub struct Tail {
     folder: Folder,
@@ -63,8 +63,8 @@ impl Tail {
         Ok(Tail { folder, is_kept, since_ns, cursors: BTreeMap::new(), missed: 0 })
     }
 
-    /// The rows of a table that came since the last call, oldest first, about 32 MiB at most: where that is not all, the next call
-    /// returns more. Strings are dictionaries of each batch, which [`Table::plain`] resolves.
+    /// New rows of a table since the last call, oldest first, about 32 MiB at most; the next call returns the rest.
+    /// Strings are dictionaries per batch, which [`Table::plain`] resolves.
     pub fn next(&mut self, table: &str) -> Result<Vec<RecordBatch>, Error> {
         let Some(table) = Table::named(table) else { return Ok(Vec::new()) };
         let mut cursor = self.cursors.remove(table.name).unwrap_or_default();

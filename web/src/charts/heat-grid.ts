@@ -52,7 +52,7 @@ export class HeatGrid {
     return this.heatmap.start_s + column * merge * this.heatmap.bin_s;
   }
 
-  /** How many columns to add up so that one is at least a pixel wide: a power of two, so that few are kept. */
+  /** How many columns to merge so that one is at least a pixel wide: a power of two, to cache few of them. */
   mergeFor(window: Window, pixels: number): number {
     const shown = (window.end - window.start) / this.heatmap.bin_s;
     let merge = 1;

@@ -25,7 +25,7 @@ export interface LineSeries {
 }
 
 export interface LinePlotOptions {
-  /** Said once before the legend; null when the panel's heading says it. */
+  /** Title before the legend; null if the panel's heading has it. */
   title: string | null;
   height: number;
   /** Starts of the bins. */
@@ -233,7 +233,7 @@ export class LinePlot implements Plot {
       splits: (_, __, min, max) => (log ? logTicks(min, max, wanted) : linearTicks(max, wanted)),
       // Keep all ticks: by default uPlot drops those of a log axis that it finds too dense.
       filter: (_, splits) => splits,
-      // Without times below there is no room for the lower half of a zero.
+      // Without times below, the lower half of a zero would not fit.
       values: (_, splits) =>
         splits.map((value) => (value === 0 && !this.#options.axis ? "" : (tick ?? write)(value))),
     };

@@ -1,6 +1,6 @@
 import type { Report } from "../model";
 
-/** The source of a chart's figures, for the sentence that stands for missing ones. */
+/** The source of a chart's figures, named where figures are missing. */
 export interface Origin {
   /** Names that the source may have in the recording. */
   sources: string[];

@@ -55,7 +55,7 @@ export function logLimits(low: number | null, high: number | null): [number, num
   return [Math.min(niceBelow(Math.min(...known)), top / 10), top];
 }
 
-/** Ticks of a log axis: powers of ten, with 2 and 5 between where there is room for `wanted`. */
+/** Ticks of a log axis: powers of ten, with 2 and 5 between if `wanted` leaves room. */
 export function logTicks(min: number, max: number, wanted: number): number[] {
   if (!(min > 0 && max < Number.POSITIVE_INFINITY)) return [];
   const within = (factors: number[]): number[] => {

@@ -76,7 +76,7 @@ export function within(data: FlameTree, samples: Samples, { from, to }: Stretch)
 }
 
 const ROWS = 50;
-/** With more columns, each stands for more than a second. */
+/** With more columns, each covers more than a second. */
 const MOST_COLUMNS = 3600;
 
 /** The map: a column for each second, a row for each piece of it, and how many samples each cell has. */
@@ -162,7 +162,7 @@ export function writeSeconds(step: number, step_s: number): string {
   return String(Number((step * step_s).toFixed(Math.max(0, Math.ceil(-Math.log10(step_s) - 1e-9)))));
 }
 
-/** Reads `#t=12.5-13`, seconds since the recording's first sample; null where there is none, or none of these samples. */
+/** Reads `#t=12.5-13`, seconds since the recording's first sample; null if it is missing or outside of the samples. */
 export function parseStretch(hash: string, data: FlameScope): Stretch | null {
   const times = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(
     new URLSearchParams(hash.replace(/^#/, "")).get("t") ?? "",

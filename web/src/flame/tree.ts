@@ -58,7 +58,7 @@ export function place(data: FlameTree): Placed[] {
   return placed;
 }
 
-/** Whether a name has the text in it, whatever the case. */
+/** Matches names that contain the text, in upper or lower case. */
 export function matcher(search: string): ((text: string) => boolean) | null {
   const wanted = search.trim().toLowerCase();
   return wanted === "" ? null : (text) => text.toLowerCase().includes(wanted);

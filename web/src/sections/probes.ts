@@ -146,7 +146,7 @@ export function ratioOf(before: number | null | undefined, after: number | null 
   return before && after !== null && after !== undefined ? after / before : null;
 }
 
-/** Said under the name of a probe, since without it a figure that is small would look like a gain. */
+/** A note below a probe that was switched off, because its small figures would look like a gain. */
 function name(probe: string, of: ByVariant["of"]): HTMLElement {
   const off = [...of].filter(([, { off_reason }]) => off_reason !== null);
   return h(

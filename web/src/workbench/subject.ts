@@ -17,7 +17,7 @@ export class Subject extends Choices {
     super(store);
   }
 
-  /** The window as the server is asked for it; empty for the whole recording. */
+  /** The window as parameters of a question; empty for the whole recording. */
   get window(): string {
     const { selection, whole } = this.store;
     return sameWindow(selection.window, whole) ? "" : written(selection.window);

@@ -88,7 +88,7 @@ export class ReportPage {
   }
 }
 
-/** A report, for a test that fails on anything said on the console, and any request but that of the page itself. */
+/** Opens a report, and fails the test on any console message or request other than for the page. */
 export const pagesOnly = base.extend<{ report: ReportPage; errors: string[] }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright wants a pattern.
   errors: async ({}, use) => use([]),

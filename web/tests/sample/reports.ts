@@ -9,7 +9,7 @@ import { spectrogramOf } from "./syscalls";
 
 const START = "2026-03-14T03:12:45.250Z";
 
-/** A report with nothing in it but what it is about: a recording without load, agent or any source. */
+/** A report of an empty recording: without load, agent or sources. */
 export function emptyReport(): Report {
   return {
     format: 1,

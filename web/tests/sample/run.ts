@@ -23,8 +23,8 @@ const MOST_IN_FLIGHT = 512;
 const TIMEOUT_S = 2;
 
 /**
- * A load of fixed rates against one queue that serves `capacity_per_s` and stands still in pauses of the
- * server; the driver keeps at most MOST_IN_FLIGHT requests open and stands still in its own stalls.
+ * Simulates a load of fixed rates on one queue that serves `capacity_per_s` and stops during pauses of the server. The
+ * driver keeps at most MOST_IN_FLIGHT requests open and stops during its own stalls.
  */
 export function simulate(steps: Step[], capacity_per_s: number, seed: number): Run {
   const random = new Random(seed);

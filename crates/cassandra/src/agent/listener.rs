@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// Time that a connection has to show the token, in however small pieces.
 const HELLO_WITHIN: Duration = Duration::from_secs(5);
-/// Time that the agent has to take what is written to it.
+/// Timeout for the agent to read what is written to it.
 const TAKES_WITHIN: Duration = Duration::from_secs(10);
 /// Connections without a token that wait at once. The oldest is closed when more come.
 const PENDING_AT_MOST: usize = 64;
@@ -167,8 +167,8 @@ impl Unauthenticated {
     }
 }
 
-/// Reads the bytes that a connection has sent so far once more, and then further ones from its socket. Reads never more than
-/// asked for: the bytes after the hello belong to the next reader.
+/// Replays the bytes that a connection has sent so far, then reads from its socket. Never reads more than requested:
+/// bytes after the hello belong to the next reader.
 struct Replay<'a> {
     connection: &'a mut Unauthenticated,
     at: usize,

@@ -35,7 +35,7 @@ pub(super) struct Folders {
 
 impl Folders {
     pub(super) fn open(target: &Target) -> Result<Self, Error> {
-        // HotSpot uses /tmp itself for this, whatever java.io.tmpdir says.
+        // HotSpot always uses /tmp for this, and ignores java.io.tmpdir.
         let tmp = tmp_of(target.pid).map_err(|source| match source.kind() {
             io::ErrorKind::PermissionDenied => Error::NoPermission { pid: target.pid, user: target.user.clone() },
             _ if !target.is_alive() => Error::Ended { pid: target.pid },

@@ -30,9 +30,8 @@ impl LoadedFile {
     }
 }
 
-/// Writes `bytes` as the calling thread's user, who is the target's: mode 0400, so that nobody
-/// else can read or replace it. Waits while another helenus loads something into the JVM. The same
-/// bytes have the same name each time.
+/// Writes `bytes` as the target's user, with mode 0400, so that nobody else can read or replace the file. Waits while
+/// another helenus loads something into the JVM. Equal bytes have equal names.
 pub(super) fn write(channel: &Channel<'_>, what: &str, bytes: &[u8]) -> Result<LoadedFile, Error> {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
@@ -54,8 +53,8 @@ pub(super) fn write(channel: &Channel<'_>, what: &str, bytes: &[u8]) -> Result<L
     let _ = unlink_at(folder, &unfinished);
     let file = create(folder, &unfinished).map_err(failed)?;
     File::from(file).write_all(bytes).map_err(failed)?;
-    // A file that has this name already is another helenus's, or was left by one that was killed. If it is another user's, the
-    // sticky /tmp does not let us replace it, and the error says so.
+    // An existing file of this name belongs to another helenus, or to one that was killed. If it belongs to another
+    // user, the sticky /tmp prevents replacing it, and the error says so.
     rename_at(folder, &unfinished, &name).map_err(failed)?;
     Ok(LoadedFile { name, _leftovers: leftovers, _lock: lock })
 }

@@ -125,8 +125,8 @@ pub fn load_agent(target: &Target, jar: &[u8], options: &str) -> Result<(), Erro
     })
 }
 
-/// Loads a native agent (JVMTI), or tells one that is loaded something further: runs its
-/// `Agent_OnAttach(options)` and returns when that has returned.
+/// Loads a native agent (JVMTI), or sends further options to a loaded one: runs its `Agent_OnAttach(options)` and
+/// returns after it.
 ///
 /// The library is written into the target's /tmp and removed before this returns. The same bytes
 /// get the same name each time, by which the dynamic loader finds the library that is loaded
@@ -186,9 +186,9 @@ fn forbids(target: &Target) -> Option<String> {
 
 /// Opens the channel and runs `work` with the target's user and group where they are not ours.
 ///
-/// The JVM wants its client to be of its own effective user and group (from JDK 9 on root will
-/// do). Linux keeps credentials per thread, so a thread of its own takes the target's by bare
-/// system calls, does the work, and ends; nothing has to be restored and no other thread sees it.
+/// The JVM accepts only clients with its own effective user and group (from JDK 9 on also root). Linux keeps
+/// credentials per thread, so a new thread takes the target's by direct system calls, does the work, and ends; nothing
+/// has to be restored, and no other thread is affected.
 fn on_behalf_of<T: Send>(
     target: &Target,
     work: impl FnOnce(&Channel<'_>) -> Result<T, Error> + Send,

@@ -16,9 +16,9 @@ pub(super) fn split(answer: &[u8]) -> Option<(i32, String)> {
     Some((code, text))
 }
 
-/// Whether `load` went well. Its own result code is 0 even if the agent failed. The text is
-/// the code of `Agent_OnAttach` alone (JDK 8), that after "return code: " (JDK 9 and later), or
-/// words of why the agent did not get that far.
+/// Whether `load` succeeded. Its own result code is 0 even if the agent failed. The text is the code of
+/// `Agent_OnAttach` alone (JDK 8), the code after "return code: " (JDK 9 and later), or the reason why the agent was
+/// not started.
 pub(super) fn agent_result(text: &str) -> Result<(), String> {
     let text = text.trim();
     match text.strip_prefix("return code:").unwrap_or(text).trim().parse::<i32>() {

@@ -32,7 +32,7 @@ impl Compression {
             Compression::Lz4 => {
                 let mut compressed = vec![0; 4 + lz4_flex::block::get_maximum_output_size(body.len())];
                 compressed[..4].copy_from_slice(&(body.len() as u32).to_be_bytes());
-                // There is room for the worst case.
+                // The buffer has room for the worst case.
                 let size = lz4_flex::block::compress_into(body, &mut compressed[4..]).unwrap_or(0);
                 compressed.truncate(4 + size);
                 compressed

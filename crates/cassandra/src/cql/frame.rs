@@ -71,7 +71,7 @@ pub(super) fn read(from: &mut impl Read) -> Result<Frame, FrameError> {
     let mut header = [0; HEADER];
     from.read_exact(&mut header)?;
     let [version, flags, _, _, opcode, length @ ..] = header;
-    // A server that cannot speak version 4 answers in its own, and says so in the error.
+    // A server that does not support version 4 answers in its own version with an error.
     if version & 0x80 == 0 || (version != RESPONSE && opcode != opcode::ERROR) || version & 0x7F > 6 {
         return Err(FrameError::Malformed(Malformed("the answer is no CQL frame")));
     }

@@ -1,5 +1,5 @@
-//! A small CQL client: one connection, one question at a time, no load. Enough to know that a
-//! node answers and who it is; the load driver has its own.
+//! A small CQL client: one connection, one query at a time. It checks that a node answers and identifies it; the load
+//! driver has its own client.
 
 mod compression;
 pub mod frame;

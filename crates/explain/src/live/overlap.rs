@@ -71,7 +71,7 @@ impl Live {
         for stop in self.within(around).flat_map(|(_, bin)| &bin.stops) {
             let node = self.names.nodes.name(stop.node);
             if stop.kind == StopKind::LoadStall || node == slow.node {
-                add(stop.told(), Interval::of_length(stop.start_ns, stop.duration_ns));
+                add(stop.text(), Interval::of_length(stop.start_ns, stop.duration_ns));
             }
         }
         let first_bin = request.start.div_euclid(self.bins.length_ns).saturating_mul(self.bins.length_ns);
@@ -122,7 +122,7 @@ impl Live {
 }
 
 impl Stop {
-    fn told(&self) -> String {
+    fn text(&self) -> String {
         let mut told = match self.kind {
             StopKind::Gc => format!("collection {}", self.what),
             StopKind::Safepoint => format!("safepoint {}", self.what),

@@ -10,8 +10,8 @@ use std::process::ExitCode;
 ///
 /// Works on recordings and on running nodes. Each piece of advice says how to verify it.
 ///
-/// Rules look at compaction and tombstones, gc_grace against hints and repairs, partitions, compression, disks, the heap and
-/// its collector, thread pools, caches and clients. A rule that lacks its facts says so. Nothing is changed.
+/// Rules cover compaction and tombstones, gc_grace against hints and repairs, partitions, compression, disks, the heap
+/// and its collector, thread pools, caches and clients. A rule whose facts are missing says so. Nothing is changed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus advise --node 127.0.0.1

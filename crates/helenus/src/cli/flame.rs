@@ -44,7 +44,7 @@ pub struct Arguments {
     /// Another recording to compare with
     #[arg(long, value_name = "RECORDING")]
     diff: Option<PathBuf>,
-    /// Innermost frames first: who calls what is hot
+    /// Innermost frames first: shows the callers of hot functions
     #[arg(long)]
     reversed: bool,
     /// Folded stacks to stdout, a line each, as flamegraph.pl and speedscope read them

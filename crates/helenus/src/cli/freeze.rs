@@ -12,8 +12,9 @@ const FLUSHED_AFTER: Duration = Duration::from_millis(400);
 
 /// Copy the last minutes of a recording into a recording of their own
 ///
-/// The copy is a closed recording: all that happened in that time, and the settings, tables, statements and connections from
-/// before it. The recording goes on meanwhile. A node is one that `helenus record --keep` records on this machine.
+/// The copy is a closed recording of everything that happened in that time, with the settings, tables, statements and
+/// connections from before it. The recording itself goes on. A node must be one that `helenus record --keep` records on
+/// this machine.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus freeze 127.0.0.1 --last 5m -o incident.helenus

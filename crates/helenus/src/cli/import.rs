@@ -45,8 +45,8 @@ pub struct Arguments {
     /// When the first sample was taken, such as 2026-07-01T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = time_ns, conflicts_with = "this_boot")]
     begins: Option<i64>,
-    /// The files' times are CLOCK_MONOTONIC of this machine since it was booted: exact beside what was recorded here
-    /// (perf record -k CLOCK_MONOTONIC, async-profiler with clock=monotonic)
+    /// The files' times are CLOCK_MONOTONIC of this machine's current boot: they agree exactly with recordings made
+    /// here (perf record -k CLOCK_MONOTONIC, async-profiler with clock=monotonic)
     #[arg(long)]
     this_boot: bool,
     /// Print the recording and the imported parts of each file as JSON

@@ -75,7 +75,7 @@ use std::time::Duration;
 
 /// A performance laboratory for Apache Cassandra: why were these requests slow, and what makes them fast?
 ///
-/// Exit codes: 0 well, 1 a finding at or above the asked severity or a regression that was asked for, 2 an error.
+/// Exit codes: 0 success, 1 a finding at or above the requested severity or a requested regression, 2 an error.
 #[derive(Debug, Parser)]
 #[command(name = "helenus", version, arg_required_else_help = true)]
 pub struct Arguments {
@@ -190,8 +190,8 @@ fn new_recording(what: &str) -> PathBuf {
     PathBuf::from(format!("{what}-{}.helenus", chrono::Local::now().format("%Y%m%d-%H%M%S")))
 }
 
-/// Ends the recording of a run, and shows what it waits for where the disk doesn't take all. Where the run has failed, its error
-/// is the result of the command, and that of the recording a warning.
+/// Closes the recording of a run, and shows what it waits for if the disk is full. If the run failed, the run's error
+/// is the result, and an error of closing is a warning.
 fn close<T, E>(recorder: &Recorder, run: &Result<T, E>) -> Result<Summary, helenus_recording::Error> {
     let closed = close_waiting(recorder);
     if let (Err(error), true) = (&closed, run.is_err()) {

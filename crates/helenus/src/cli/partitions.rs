@@ -23,8 +23,8 @@ pub struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
     /// The measure that partitions are ranked by, and that the shares of the busiest are of
-    #[arg(long, value_enum, default_value_t = By::Count)]
-    by: By,
+    #[arg(long, value_enum, default_value_t = SortBy::Count)]
+    by: SortBy,
     /// Only this table, such as shop.orders
     #[arg(long, value_name = "[KEYSPACE.]TABLE")]
     table: Option<String>,
@@ -35,7 +35,7 @@ pub struct Arguments {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum By {
+enum SortBy {
     /// Requests
     Count,
     /// Total time of the partition's requests
@@ -44,12 +44,12 @@ enum By {
     Bytes,
 }
 
-impl From<By> for PartitionMeasure {
-    fn from(by: By) -> PartitionMeasure {
+impl From<SortBy> for PartitionMeasure {
+    fn from(by: SortBy) -> PartitionMeasure {
         match by {
-            By::Count => PartitionMeasure::Count,
-            By::Time => PartitionMeasure::Time,
-            By::Bytes => PartitionMeasure::Bytes,
+            SortBy::Count => PartitionMeasure::Count,
+            SortBy::Time => PartitionMeasure::Time,
+            SortBy::Bytes => PartitionMeasure::Bytes,
         }
     }
 }

@@ -18,13 +18,13 @@ const EVERY: Duration = Duration::from_secs(2);
 const STEADY_READINGS: u32 = 3;
 const CQL_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long a table is looked at, and beside whom.
+/// How long a table is measured, and which peers to compare with.
 #[derive(Debug, Args)]
 pub struct Watch {
     /// With a comparison: end when compactions are not done by then
     #[arg(long = "for", value_name = "DURATION", default_value = "10m", value_parser = super::duration)]
     lasts: Duration,
-    /// With a comparison: read latency is of so long before, and so long at the end
+    /// With --compare: length of the windows of read latency, before and at the end
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = super::duration)]
     window: Duration,
     /// With --compare: a peer on this machine (repeatable) [default: the nodes of the ring that run here]
@@ -67,7 +67,7 @@ impl Peers {
         &self.table
     }
 
-    /// The table on each node over the window. A peer that can't be asked any more is in it no longer.
+    /// Measures the table on each node over the window. A peer that can't be reached any more is left out.
     pub fn measure(&mut self, watch: &Watch, when: &str, cancel: &Cancel) -> Result<BTreeMap<String, Measured>> {
         let mut steps = Steps::new();
         steps.step(format_args!("measuring {} for {} ({when})", self.table, length(watch.window)));

@@ -8,9 +8,9 @@ use std::process::ExitCode;
 ///
 /// Probes and valves are placed at points.
 ///
-/// Without a pattern, those that have a name in the node's release. A pattern is package.Class.method(argument types), where
-/// `*` stands for any part of a name, the package may be left out where the class's own name is loaded once, and without
-/// parentheses any arguments will do. The server is not changed.
+/// Without a pattern, lists the named points of the node's release. A pattern is package.Class.method(argument types):
+/// `*` matches any part of a name, the package may be left out if only one loaded class has that name, and without
+/// parentheses any arguments match. The server is not changed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus points --node 127.0.0.1

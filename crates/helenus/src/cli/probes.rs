@@ -129,7 +129,7 @@ fn watch(arguments: &Arguments, link: &mut Link, cancel: &Cancel) -> Result<()> 
         // Read even if nothing is drawn, to notice a node that has ended.
         let Some(model) = link.read_probes()? else { bail!("somebody else has stopped the probes") };
         if live {
-            // From the top left, and what is below is cleared.
+            // Redraw from the top left, and clear the rest.
             terminal::clear();
             terminal::print(picture(arguments, &model));
             std::io::stdout().flush()?;

@@ -23,8 +23,8 @@ use std::time::{Duration, Instant};
 /// The nodes run on this machine and need no preparation. An agent is loaded into each JVM and taken out again at the
 /// end; it opens no port. Ends after --for, with the command after `--`, at Ctrl-C, or when the last node has ended.
 ///
-/// With --keep it is a flight recorder: it records until Ctrl-C, deletes what is older than asked, follows a node that is
-/// started again, and goes on in the same folder when it is started again itself.
+/// With --keep it is a flight recorder: it records until Ctrl-C, deletes older rows, follows a node that is restarted,
+/// and continues in the same folder when it is started again.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus record --node 127.0.0.1 --for 60s

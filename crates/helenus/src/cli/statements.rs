@@ -13,8 +13,8 @@ use std::process::ExitCode;
 ///
 /// How often each statement of the clients ran, how long it took, what it returned, and how it failed.
 ///
-/// Of the requests on the wire, whatever driver sent them: of nodes that run, or of recordings (`helenus record`). Of a recorded load
-/// too. Statements have ? for their values.
+/// Shows the requests on the wire, whatever driver sent them, of running nodes or of recordings (`helenus record`), and
+/// those of a recorded load. Statements have ? for their values.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus statements --node 127.0.0.1

@@ -14,8 +14,9 @@ use std::process::ExitCode;
 ///
 /// Of recorded or running nodes.
 ///
-/// Rates and times are of the recording, or of the time that a running node is looked at; SSTables, tombstones and partitions
-/// are of its last minutes; write amplification is since it started. --json has all figures, and where each comes from.
+/// Rates and times cover the recording, or the time of reading a running node; SSTables, tombstones and partitions
+/// cover its last minutes; write amplification counts from the node's start. --json has all figures, each with its
+/// source.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus tables --node 127.0.0.1

@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 
 /// The shortest time between two readings.
 const SHORTEST: Duration = Duration::from_millis(200);
-/// How often it is looked whether a signal has come.
+/// Interval of checks for a signal.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Findings are of so many seconds, while a recording grows.
 const SEARCHED_S: u32 = 60;
@@ -43,7 +43,7 @@ const SEARCHED_S: u32 = 60;
 /// Requests, statements, clients, thread groups, pools, tables, files, pauses, findings, the slowest requests and a spectrogram. Figures
 /// are of the last seconds; keys go back in time, sort, filter, and into a line. ? lists the keys.
 ///
-/// With --node a running node on this machine is recorded for as long as it is looked at, its last 15 minutes in a temporary folder that is
+/// With --node a running node on this machine is recorded while the pages are shown, its last 15 minutes in a temporary folder that is
 /// deleted at the end. A recording may be closed or still grow.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -128,9 +128,9 @@ fn show(arguments: &Arguments, mut node: Option<&mut Node>, cancel: &helenus_cas
             app.grows = feed.grows();
             is_changed = !app.is_paused();
         }
-        let is_looked_at = app.page == Page::Findings;
+        let is_visible = app.page == Page::Findings;
         let window = searched(&app);
-        is_changed |= app.findings.look(window, is_looked_at, app.grows);
+        is_changed |= app.findings.update(window, is_visible, app.grows);
         if is_changed || begun.elapsed() < LOOK_EVERY {
             screen.draw(&mut app)?;
         }

@@ -61,7 +61,7 @@ struct Add {
     /// Order of waiting calls: fifo, lifo, or class
     #[arg(long, value_name = "ORDER", conflicts_with = "stage")]
     order: Option<String>,
-    /// With --order class: how often a point's turn comes (may be given again)
+    /// With --order class: weight of a point's turn (repeatable)
     #[arg(long = "weight", value_name = "POINT=N", value_parser = pair::<u32>)]
     weights: Vec<(String, u32)>,
     /// Methods that the points may match

@@ -50,7 +50,7 @@ impl Asked {
         self.window_from(name, span.0, span)
     }
 
-    /// The same, in seconds since `zero_ns`.
+    /// The window in seconds since `zero_ns`.
     fn window_from(&self, name: &str, zero_ns: i64, span: (i64, i64)) -> Result<Option<(i64, i64)>> {
         let (first_ns, last_ns) = span;
         let Some(text) = self.text(name) else { return Ok(None) };
@@ -213,7 +213,7 @@ impl Subject<'_> {
         self.followed.of(name, &self.library.path(name)?)
     }
 
-    /// How many seconds, and until when in seconds since the Unix epoch.
+    /// Length of the window in seconds, and its end in seconds since the Unix epoch.
     fn recent(&self) -> Result<(u32, Option<f64>)> {
         let seconds = self.asked.text("length").map(str::parse).transpose().context("length= takes seconds")?;
         let until = self.asked.text("until").map(str::parse).transpose().context("until= takes seconds")?;

@@ -69,12 +69,12 @@ impl Library {
             return vec![(name, self.root.clone())];
         }
         let (mut found, mut left) = (Vec::new(), MOST_ENTRIES);
-        self.look(&self.root, 0, &mut left, &mut found);
+        self.search(&self.root, 0, &mut left, &mut found);
         found.sort();
         found
     }
 
-    fn look(&self, folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<(String, PathBuf)>) {
+    fn search(&self, folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<(String, PathBuf)>) {
         let Ok(entries) = std::fs::read_dir(folder) else { return };
         for entry in entries.flatten() {
             if *left == 0 || found.len() >= MOST {
@@ -90,7 +90,7 @@ impl Library {
                 let name = path.strip_prefix(&self.root).ok().and_then(Path::to_str);
                 found.extend(name.map(|name| (name.to_string(), path.clone())));
             } else if depth + 1 < DEEPEST {
-                self.look(&path, depth + 1, left, found);
+                self.search(&path, depth + 1, left, found);
             }
         }
     }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often new rows are read.
 const EACH: Duration = Duration::from_millis(250);
-/// A recording that no page asks for any more is not followed.
+/// A recording that no page has asked for in this time is not followed any more.
 const IDLE: Duration = Duration::from_secs(120);
 /// Recordings that are followed at once.
 const MOST: usize = 16;
@@ -70,7 +70,7 @@ impl Followed {
 }
 
 impl Follower {
-    /// Reads until the recorder ends, or nobody asks any more.
+    /// Reads until the recorder or the interest of pages ends.
     fn follow(&self, mut tail: Tail) {
         while open(&self.asked).elapsed() < IDLE {
             // Asked before reading its rows, so that the last rows are read.

@@ -32,7 +32,7 @@ impl Work {
         Work { room: Arc::new(Semaphore::new(AT_A_TIME)), kept: Mutex::default() }
     }
 
-    /// The answer to a question. It is kept under `key`, unless there is none.
+    /// Answers a question, and caches the answer under `key` if there is one.
     pub(super) async fn answer(
         &self,
         key: Option<String>,

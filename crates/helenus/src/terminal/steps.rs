@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::io::IsTerminal;
 use std::time::Duration;
 
-/// A line that says what is being done now, and changes in place on a terminal. Elsewhere each new step is a line.
+/// A progress line that is replaced in place on a terminal. Elsewhere each step is a line.
 #[derive(Debug)]
 pub struct Steps {
     bar: ProgressBar,

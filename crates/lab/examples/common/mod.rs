@@ -44,8 +44,8 @@ impl Node {
     pub fn watch(&self, recorder: &Recorder, options: &Options) -> Result<Observation, Failure> {
         let (events, received) = std::sync::mpsc::channel();
         let observation = Observation::start(recorder, &self.watched, options, &events)?;
-        // Without the agent there are no figures of the JVM, without the profiler stacks are eBPF's, which is on purpose, and a
-        // virtual machine may have no counters of hardware, but those of the kernel.
+        // Missing by design: JVM figures without the agent, profiler stacks if eBPF takes them, and hardware counters
+        // on a virtual machine.
         let is_meant = |source: &str, reason: &str| {
             source == "jvm" || reason.contains("sampled by eBPF") || (source == "counters" && reason.contains("no PMU"))
         };

@@ -1,5 +1,5 @@
-//! The node, the workload and the valves of a study `experiments/adaptive-valves*.toml`, for what is measured beside it: closed
-//! loops with as many in flight as the study's surge has at its peak.
+//! The node, workload and valves of a study `experiments/adaptive-valves*.toml`, for additional measurements: closed
+//! loops with the concurrency of the study's surge at its peak.
 
 #[path = "../built/mod.rs"]
 mod built;
@@ -37,7 +37,7 @@ const WARM_UPS: usize = 12;
 const WEAVES: u32 = 2;
 /// With these the CPUs have time to compile.
 pub const FEW: u32 = 4;
-/// With few in flight, until what was woven is compiled again for the most part.
+/// A load of low concurrency, until most woven code is compiled again.
 pub const WOVEN: Duration = Duration::from_secs(8);
 /// The laws that search for a limit.
 pub const SEARCHING: [&str; 2] = ["throughput", "response-time"];
@@ -273,7 +273,7 @@ fn start(experiment: &Experiment, folder: &Path, agent: &'static [u8]) -> Result
         version: experiment.node.version.parse()?,
         heap: experiment.node.heap.clone(),
         jvm_options: experiment.node.jvm_options.clone(),
-        // Emptying a table would keep what was in it.
+        // Truncating a table would otherwise keep a snapshot.
         settings: [&experiment.node.settings[..], &["auto_snapshot=false".to_string()]].concat(),
         ready: Some(agent),
         first_address: Some(Ipv4Addr::new(127, 0, 20, 63)),

@@ -53,7 +53,7 @@ pub(crate) trait Rows: 'static {
     /// Forgets what has ended; called every second.
     fn tidy(&mut self) {}
 
-    /// Rows go to another recording from now on. What rows refer to is to be written there, too.
+    /// Rows go to another recording from now on, which also needs the rows that they refer to.
     fn begin_recording(&mut self) {}
 }
 

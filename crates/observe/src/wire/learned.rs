@@ -3,7 +3,7 @@
 use super::bodies::Driver;
 use super::conversation::{Client, Conversations};
 use super::partition_key::{Described, PartitionKey};
-use super::replicas::Told;
+use super::replicas::RingTable;
 use helenus_cassandra::cql::{Connection, Error, Rows, Value};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -15,32 +15,32 @@ const KEYS_WITHIN: Duration = Duration::from_secs(1);
 
 /// A node's answers, apart from those that conversations have taken in.
 #[derive(Debug, Default)]
-pub(super) struct Learned {
+pub(super) struct NodeAnswers {
     pub(super) drivers: Vec<(Client, Driver)>,
     /// Names what the node did not tell; empty if nothing is missing.
     pub(super) note: String,
 }
 
 /// Asks the node.
-pub(super) fn learn(conversations: &mut Conversations, node: SocketAddr) -> Learned {
+pub(super) fn learn(conversations: &mut Conversations, node: SocketAddr) -> NodeAnswers {
     let mut here = node;
     if here.ip().is_unspecified() {
         here.set_ip(Ipv4Addr::LOCALHOST.into());
     }
     let asked =
         Connection::open(here, ASKED_WITHIN, None).and_then(|mut connection| ask(conversations, &mut connection));
-    asked.unwrap_or_else(|error| Learned {
+    asked.unwrap_or_else(|error| NodeAnswers {
         note: format!("statements that were prepared before are known by their ids alone: {error}"),
-        ..Learned::default()
+        ..NodeAnswers::default()
     })
 }
 
-fn ask(conversations: &mut Conversations, connection: &mut Connection) -> Result<Learned, Error> {
-    for told in Told::ALL {
+fn ask(conversations: &mut Conversations, connection: &mut Connection) -> Result<NodeAnswers, Error> {
+    for table in RingTable::ALL {
         // Cassandra before 4.0 has no peers_v2; whether a replica was asked is then unknown.
-        let rows = connection.query(&told.query()).map(|rows| rows.rows).unwrap_or(vec![vec![Value::Null]]);
+        let rows = connection.query(&table.query()).map(|rows| rows.rows).unwrap_or(vec![vec![Value::Null]]);
         let texts = rows.iter().map(|row| row.first().and_then(Value::text).unwrap_or_default());
-        texts.for_each(|json| conversations.statements.replicas.learn(told, json));
+        texts.for_each(|json| conversations.statements.replicas.learn(table, json));
     }
     // Before Cassandra 4.0 there is no such table.
     let clients = connection.query("SELECT * FROM system_views.clients").unwrap_or_default();
@@ -57,7 +57,7 @@ fn ask(conversations: &mut Conversations, connection: &mut Connection) -> Result
             )
         }
     };
-    Ok(Learned { drivers, note })
+    Ok(NodeAnswers { drivers, note })
 }
 
 /// Takes in the texts of prepared statements, and where their partition keys are: PREPARE of a statement that a node has

@@ -162,13 +162,13 @@ fn listen(
         // This thread does nothing else, and stays in the node's network namespace.
         network::enter(node_there.pid.cast_signed())
             .map_err(|error| Unavailable::new(error.to_string(), "run as root on the host"))?;
-        let learned = learned::learn(&mut conversations, address);
+        let answers = learned::learn(&mut conversations, address);
         let ring = Ring::open(address)?;
         let budget = has_budget.then(|| Budget::new(node_there.pid.cast_signed()));
         let mut rows = Rows::new(recorder, node_there.node, PROVIDER);
-        learned.drivers.into_iter().for_each(|(client, driver)| rows.learn(client, driver));
+        answers.drivers.into_iter().for_each(|(client, driver)| rows.learn(client, driver));
         let cpu_ns = cpu_time_of_this_thread_ns();
-        Ok::<_, Unavailable>((Listener { ring, conversations, rows, cpu_ns, budget }, learned.note))
+        Ok::<_, Unavailable>((Listener { ring, conversations, rows, cpu_ns, budget }, answers.note))
     };
     let (worker, note) = Worker::start(SOURCE, prepare, Listener::run)?;
     Ok(worker.noted(context, vec![facts(SOURCE, &node.node, PROVIDER, &note)]))

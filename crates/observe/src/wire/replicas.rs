@@ -14,7 +14,7 @@ const MOST_REPLICAS: usize = 1_000;
 
 /// A table to query, with each row as JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum RingTable {
     /// The node itself: of `system.local`.
     Own,
     /// Other nodes: `system.peers_v2`.
@@ -58,51 +58,51 @@ struct KeyspaceRow {
     replication: BTreeMap<String, String>,
 }
 
-impl Told {
-    pub(super) const ALL: [Told; 3] = [Told::Own, Told::Peer, Told::Keyspace];
+impl RingTable {
+    pub(super) const ALL: [RingTable; 3] = [RingTable::Own, RingTable::Peer, RingTable::Keyspace];
 
     /// By the name of the table.
-    pub(super) fn by_table(table: &[u8]) -> Option<Told> {
-        Told::ALL.into_iter().find(|told| told.table().as_bytes() == table)
+    pub(super) fn by_name(name: &[u8]) -> Option<RingTable> {
+        RingTable::ALL.into_iter().find(|table| table.name().as_bytes() == name)
     }
 
-    fn table(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
-            Told::Own => "system.local",
-            Told::Peer => "system.peers_v2",
-            Told::Keyspace => "system_schema.keyspaces",
+            RingTable::Own => "system.local",
+            RingTable::Peer => "system.peers_v2",
+            RingTable::Keyspace => "system_schema.keyspaces",
         }
     }
 
-    /// The question for its rows.
+    /// The query for its rows.
     pub(super) fn query(self) -> String {
         let columns = match self {
-            Told::Own => "data_center, rack, tokens, partitioner",
-            Told::Peer => "data_center, rack, tokens",
-            Told::Keyspace => "keyspace_name, replication",
+            RingTable::Own => "data_center, rack, tokens, partitioner",
+            RingTable::Peer => "data_center, rack, tokens",
+            RingTable::Keyspace => "keyspace_name, replication",
         };
-        format!("SELECT JSON {columns} FROM {}", self.table())
+        format!("SELECT JSON {columns} FROM {}", self.name())
     }
 }
 
 impl Replicas {
-    /// Takes in a row.
-    pub(super) fn learn(&mut self, told: Told, json: &str) {
-        let is_read = match told {
-            Told::Keyspace => self.learn_keyspace(json),
-            Told::Own | Told::Peer => self.learn_node(told, json),
+    /// Adds a row of one of the tables.
+    pub(super) fn learn(&mut self, table: RingTable, json: &str) {
+        let is_read = match table {
+            RingTable::Keyspace => self.learn_keyspace(json),
+            RingTable::Own | RingTable::Peer => self.learn_node(table, json),
         };
         self.is_incomplete |= is_read.is_none();
     }
 
-    fn learn_node(&mut self, told: Told, json: &str) -> Option<()> {
+    fn learn_node(&mut self, table: RingTable, json: &str) -> Option<()> {
         let row: NodeRow = serde_json::from_str(json).ok()?;
-        if told == Told::Own {
+        if table == RingTable::Own {
             self.partitioner = row.partitioner;
         }
         let (Some(datacenter), Some(rack), Some(tokens)) = (row.data_center, row.rack, row.tokens) else {
             // A peer that is about to leave or to come has no part of the ring.
-            return (told == Told::Peer).then_some(());
+            return (table == RingTable::Peer).then_some(());
         };
         let node = u32::try_from(self.nodes.len()).ok()?;
         if self.nodes.len() >= MOST_NODES || self.tokens.len() + tokens.len() > MOST_TOKENS {
@@ -113,7 +113,7 @@ impl Replicas {
         self.nodes.push(Place { datacenter, rack });
         self.tokens.extend(tokens);
         self.tokens.sort_unstable();
-        if told == Told::Own {
+        if table == RingTable::Own {
             self.own = Some(node);
         }
         Some(())
@@ -228,8 +228,8 @@ mod tests {
 
     fn ring(own: &str, peers: &[String]) -> Replicas {
         let mut ring = Replicas::default();
-        ring.learn(Told::Own, own);
-        peers.iter().for_each(|peer| ring.learn(Told::Peer, peer));
+        ring.learn(RingTable::Own, own);
+        peers.iter().for_each(|peer| ring.learn(RingTable::Peer, peer));
         let class = |name: &str| format!("org.apache.cassandra.locator.{name}");
         for row in [
             keyspace("simple", &serde_json::json!({"class": class("SimpleStrategy"), "replication_factor": "2"})),
@@ -240,7 +240,7 @@ mod tests {
             keyspace("elsewhere", &serde_json::json!({"class": class("NetworkTopologyStrategy"), "dc2": "1"})),
             keyspace("own", &serde_json::json!({"class": class("LocalStrategy")})),
         ] {
-            ring.learn(Told::Keyspace, &row);
+            ring.learn(RingTable::Keyspace, &row);
         }
         ring
     }
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn a_ring_that_is_not_known_has_no_replicas() {
         let mut without_itself = Replicas::default();
-        without_itself.learn(Told::Peer, &node("dc1", "r1", &[0]));
+        without_itself.learn(RingTable::Peer, &node("dc1", "r1", &[0]));
         assert_eq!(without_itself.has("simple", 1), None);
         let mut broken = ring(&node("dc1", "r1", &[0]), &["{".to_string()]);
         assert_eq!(broken.has("simple", 1), None);

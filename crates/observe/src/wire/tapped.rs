@@ -7,7 +7,7 @@ use super::SOURCE;
 use super::conversation::Conversations;
 use super::packet::{Packet, Side};
 use super::partition_key::PartitionKey;
-use super::replicas::Told;
+use super::replicas::RingTable;
 use super::rows::{Account, Rows};
 use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -58,8 +58,8 @@ impl Tapped {
                     self.conversations.take_packet(time_ns, &packet, &mut |exchange| self.rows.add(exchange));
                 }
                 Some(Record::Statement { id: [], keyspace: table, text, .. }) => {
-                    if let Some(told) = Told::by_table(table) {
-                        self.conversations.statements.replicas.learn(told, &String::from_utf8_lossy(text));
+                    if let Some(table) = RingTable::by_name(table) {
+                        self.conversations.statements.replicas.learn(table, &String::from_utf8_lossy(text));
                     }
                 }
                 Some(Record::Statement { id, keyspace, text, key }) => {

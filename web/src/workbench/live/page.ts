@@ -60,7 +60,7 @@ export function livePage(client: Client, recording: string, title: string): HTML
   const choices = new Choices(store);
   document.title = `${title} live – Helenus`;
 
-  /** End of the window where it is held, in seconds since the Unix epoch. */
+  /** End of a paused window, in seconds since the Unix epoch. */
   let held: number | null = Number(choices.chosen("until")) || null;
   let view: LiveView | null = null;
   const length = (): number => Number(choices.chosen("length")) || (LENGTHS_S[0] ?? 60);

@@ -156,7 +156,7 @@ impl Agents {
         let (events, received) = std::sync::mpsc::channel();
         let mut wire = WireOptions::of(if requests { RequestsFrom::Auto } else { RequestsFrom::Off });
         wire.keys = live.keys.clone();
-        // Threads and CPUs are not what is asked about.
+        // Threads and CPUs are not needed.
         let options = Options {
             agent: AgentOptions { jar: Some(AGENT_JAR).filter(|_| !requests), ..AgentOptions::default() },
             wire,

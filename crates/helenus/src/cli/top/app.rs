@@ -1,7 +1,7 @@
 //! State of the screen: the page, the window of time, and the opened lines. Keys change it.
 
 use super::findings::Findings;
-use super::listing::{Listing, Looked};
+use super::listing::{ListState, Listing};
 use super::pages::{self, Page};
 use super::paint::Paint;
 use helenus_explain::{Live, LiveSlow, LiveWindow};
@@ -35,7 +35,7 @@ pub(super) struct App {
     pub(super) page: Page,
     /// Lines that were gone into, the last one is shown.
     pub(super) below: Vec<Below>,
-    looked: BTreeMap<(Page, usize), Looked>,
+    list_states: BTreeMap<(Page, usize), ListState>,
     window_s: u32,
     /// The end of the window; None while it follows the newest.
     end_ns: Option<i64>,
@@ -58,7 +58,7 @@ impl App {
             grows,
             page: Page::Overview,
             below: Vec::new(),
-            looked: BTreeMap::new(),
+            list_states: BTreeMap::new(),
             window_s: if grows { 10 } else { ALL_S },
             end_ns: None,
             findings,
@@ -70,7 +70,7 @@ impl App {
         }
     }
 
-    /// The window that figures are of; None where nothing was recorded yet.
+    /// The window of the figures; None before the first row.
     pub(super) fn window(&self) -> Option<LiveWindow> {
         let kept = self.live.kept()?;
         let to_ns = self.end_ns.unwrap_or(kept.to_ns).clamp(kept.from_ns, kept.to_ns);
@@ -99,20 +99,22 @@ impl App {
         self.end_ns.is_some()
     }
 
-    /// How the list that is shown is looked at.
-    pub(super) fn looked(&mut self) -> &mut Looked {
+    /// The state of the shown list.
+    pub(super) fn list_state(&mut self) -> &mut ListState {
         let key = (self.page, self.below.len());
-        self.looked.entry(key).or_insert_with(|| if key.1 == 0 { key.0.looked_at_first() } else { Looked::default() })
+        self.list_states
+            .entry(key)
+            .or_insert_with(|| if key.1 == 0 { key.0.default_state() } else { ListState::default() })
     }
 
     pub(super) fn filter(&self) -> &str {
-        self.looked.get(&(self.page, self.below.len())).map_or("", |looked| &looked.filter)
+        self.list_states.get(&(self.page, self.below.len())).map_or("", |state| &state.filter)
     }
 
     /// The list that is shown, arranged; None on a page that has none.
     pub(super) fn listing(&mut self) -> Option<Listing> {
         let listing = pages::listing(self)?;
-        Some(listing.arranged(self.looked()))
+        Some(listing.arranged(self.list_state()))
     }
 
     pub(super) fn resize(&mut self, width: u16) {
@@ -134,15 +136,15 @@ impl App {
             Key::Char('\n') => self.is_filtering = false,
             Key::Esc => {
                 self.is_filtering = false;
-                self.looked().filter.clear();
+                self.list_state().filter.clear();
             }
             Key::Backspace => {
-                self.looked().filter.pop();
+                self.list_state().filter.pop();
             }
-            Key::Char(character) => self.looked().filter.push(character),
+            Key::Char(character) => self.list_state().filter.push(character),
             _ => {}
         }
-        self.looked().cursor = 0;
+        self.list_state().cursor = 0;
     }
 
     fn key_of_page(&mut self, key: Key) {
@@ -154,7 +156,7 @@ impl App {
             Key::Char('/') => self.is_filtering = self.has_lines(),
             Key::Char('<') => self.sort(-1),
             Key::Char('>') => self.sort(1),
-            Key::Char('r') => self.looked().reverse ^= true,
+            Key::Char('r') => self.list_state().reverse ^= true,
             Key::Char(' ') => self.pause(),
             Key::Char('+' | '=') => self.resize_window(1),
             Key::Char('-' | '_') => self.resize_window(-1),
@@ -191,7 +193,7 @@ impl App {
     }
 
     fn enter(&mut self) {
-        let cursor = self.looked().cursor;
+        let cursor = self.list_state().cursor;
         let line = self.listing().and_then(|listing| listing.lines.into_iter().nth(cursor));
         if let Some(below) = line.and_then(|line| line.below) {
             if self.grows && !self.is_paused() && !matches!(below, Below::Finding(_)) {
@@ -199,7 +201,7 @@ impl App {
                 self.pause();
             }
             self.below.push(below);
-            *self.looked() = Looked::default();
+            *self.list_state() = ListState::default();
         }
     }
 
@@ -207,29 +209,29 @@ impl App {
         if self.filter().is_empty() {
             self.below.pop();
         } else {
-            self.looked().filter.clear();
+            self.list_state().filter.clear();
         }
     }
 
     fn go(&mut self, by: isize) {
-        let looked = self.looked();
+        let state = self.list_state();
         // The drawing keeps it within the list.
-        looked.cursor = looked.cursor.saturating_add_signed(by);
+        state.cursor = state.cursor.saturating_add_signed(by);
     }
 
     fn sort(&mut self, by: isize) {
         let width = self.width;
         let Some(listing) = self.listing() else { return };
         let sortable = listing.sortable(width);
-        let looked = self.looked();
-        let now = looked.sort.and_then(|column| sortable.iter().position(|one| *one == column));
+        let state = self.list_state();
+        let now = state.sort.and_then(|column| sortable.iter().position(|one| *one == column));
         let next = match now {
             None if by > 0 => 0,
             None => sortable.len() - 1,
             Some(place) => (place + sortable.len()).saturating_add_signed(by) % sortable.len().max(1),
         };
-        looked.sort = sortable.get(next).copied();
-        looked.cursor = 0;
+        state.sort = sortable.get(next).copied();
+        state.cursor = 0;
     }
 
     fn pause(&mut self) {
@@ -255,7 +257,7 @@ impl App {
     fn scrub(&mut self, by_ns: i64) {
         let Some(kept) = self.live.kept() else { return };
         if self.window_s == ALL_S && kept.to_ns - kept.from_ns > 2 * self.bin_ns() {
-            // There is nothing to go to with all in the window.
+            // With everything in the window there is no time to move to.
             self.window_s = 60_u32.min(u32::try_from((kept.to_ns - kept.from_ns) / 2_000_000_000).unwrap_or(60)).max(1);
         }
         let earliest = kept.from_ns.saturating_add(self.window_ns()).min(kept.to_ns);

@@ -1,4 +1,4 @@
-//! Draws what is looked at.
+//! Draws the current page.
 
 use super::app::{App, Below};
 use super::chart::{bars, largest};
@@ -97,7 +97,7 @@ fn tabs(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Requests over all that is kept, with the window in it: where one is in time.
+/// A strip of requests over the whole kept time, with the window marked.
 fn strip(app: &App, window: Option<LiveWindow>, area: Rect, buffer: &mut Buffer) {
     let (Some(kept), Some(window)) = (app.live.kept(), window) else { return };
     let series = app.live.series(kept, usize::from(area.width), None);
@@ -166,7 +166,7 @@ fn body(app: &mut App, window: LiveWindow, area: Rect, buffer: &mut Buffer) {
 fn list(app: &mut App, area: Rect, buffer: &mut Buffer) {
     let paint = app.paint;
     if let Some(listing) = app.listing() {
-        listing.draw(area, buffer, app.looked(), paint);
+        listing.draw(area, buffer, app.list_state(), paint);
     }
 }
 

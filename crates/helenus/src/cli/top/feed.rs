@@ -14,8 +14,8 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// Begins with what is there; returns the bins that the rows go to. Those of a recording that has ended are as long as all of
-    /// it takes; one that grows has the last 15 minutes, second by second.
+    /// Opens a recording, and makes the bins for its rows. For an ended recording they cover all of it; for a growing
+    /// one the last 15 minutes, second by second.
     pub(super) fn open(path: &Path) -> Result<(Feed, Live)> {
         let probe = Tail::open(path, 0)?;
         let grows = probe.is_growing();

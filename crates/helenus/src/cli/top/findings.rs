@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 /// Circular shifts of a timeline: p-values are good to 1/400, at a fifth of the usual cost.
 const SHIFTS: usize = 399;
-/// The least between two searches, while the findings are looked at and while they are not.
-const WHILE_LOOKED_AT: Duration = Duration::from_secs(10);
+/// The least time between two searches, while the page of findings is visible and otherwise.
+const WHILE_VISIBLE: Duration = Duration::from_secs(10);
 const OTHERWISE: Duration = Duration::from_secs(60);
 /// A pause is so many times as long as the search before it, which bounds its share of a CPU.
-const PAUSES_WHILE_LOOKED_AT: u32 = 9;
+const PAUSES_WHILE_VISIBLE: u32 = 9;
 const PAUSES_OTHERWISE: u32 = 99;
 
 /// The findings of a window.
@@ -30,7 +30,7 @@ enum State {
 }
 
 pub(super) struct Findings {
-    /// None where there is nothing to search in.
+    /// None if there is no recording to search.
     recording: Option<PathBuf>,
     state: State,
     found: Option<Found>,
@@ -76,7 +76,7 @@ impl Findings {
 
     /// Takes the result of a finished search, and begins the next one when it is due. Returns whether there is a new
     /// result.
-    pub(super) fn look(&mut self, window: Option<LiveWindow>, is_looked_at: bool, grows: bool) -> bool {
+    pub(super) fn update(&mut self, window: Option<LiveWindow>, is_visible: bool, grows: bool) -> bool {
         let mut is_new = false;
         if let State::Searching(result) = &self.state {
             let ended = match result.try_recv() {
@@ -95,7 +95,7 @@ impl Findings {
         let (Some(window), Some(recording)) = (window, &self.recording) else { return is_new };
         let is_known = self.found.as_ref().is_some_and(|found| found.window == window);
         // A recording that has ended is searched only while the page of findings is open.
-        if is_known || (!grows && !is_looked_at) || !self.is_due(is_looked_at) {
+        if is_known || (!grows && !is_visible) || !self.is_due(is_visible) {
             return is_new;
         }
         let (send, result) = channel();
@@ -110,11 +110,11 @@ impl Findings {
         true
     }
 
-    fn is_due(&self, is_looked_at: bool) -> bool {
+    fn is_due(&self, is_visible: bool) -> bool {
         let Some(ended) = self.ended else { return true };
         let took = self.found.as_ref().map_or(Duration::ZERO, |found| found.took);
-        let pause = match is_looked_at {
-            true => WHILE_LOOKED_AT.max(took * PAUSES_WHILE_LOOKED_AT),
+        let pause = match is_visible {
+            true => WHILE_VISIBLE.max(took * PAUSES_WHILE_VISIBLE),
             false => OTHERWISE.max(took * PAUSES_OTHERWISE),
         };
         ended.elapsed() >= pause

@@ -77,9 +77,9 @@ pub(super) struct Listing {
     pub(super) nothing: &'static str,
 }
 
-/// How a list is looked at; kept from one drawing to the next.
+/// Sort order, filter and cursor of a list, kept from one drawing to the next.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Looked {
+pub(super) struct ListState {
     /// None for the order of the list itself.
     pub(super) sort: Option<usize>,
     pub(super) reverse: bool,
@@ -90,25 +90,25 @@ pub(super) struct Looked {
 
 impl Listing {
     /// In the order that is asked for, without the lines that the filter leaves out.
-    pub(super) fn arranged(mut self, looked: &Looked) -> Listing {
-        let wanted = looked.filter.to_lowercase();
+    pub(super) fn arranged(mut self, state: &ListState) -> Listing {
+        let wanted = state.filter.to_lowercase();
         if !wanted.is_empty() {
             self.lines.retain(|line| line.cells.iter().any(|cell| cell.text.to_lowercase().contains(&wanted)));
         }
-        if let Some(by) = looked.sort {
+        if let Some(by) = state.sort {
             self.lines.sort_by(|a, b| match (a.cells.get(by), b.cells.get(by)) {
                 (Some(a), Some(b)) => a.compare(b),
                 _ => Ordering::Equal,
             });
         }
-        if looked.reverse {
+        if state.reverse {
             self.lines.reverse();
         }
         self
     }
 
     /// Draws the head and as many lines as there is room for, those around the cursor.
-    pub(super) fn draw(&self, area: Rect, buffer: &mut Buffer, looked: &mut Looked, paint: Paint) {
+    pub(super) fn draw(&self, area: Rect, buffer: &mut Buffer, state: &mut ListState, paint: Paint) {
         if area.height < 2 {
             return;
         }
@@ -116,7 +116,7 @@ impl Listing {
         let mut x = area.x;
         for (number, width) in &shown {
             let column = &self.columns[*number];
-            let is_sorted = looked.sort == Some(*number);
+            let is_sorted = state.sort == Some(*number);
             let cell = self.lines.first().and_then(|line| line.cells.get(*number));
             let is_right = cell.is_some_and(|cell| cell.is_number);
             let style = if is_sorted { paint.title() } else { paint.bold() };
@@ -124,12 +124,12 @@ impl Listing {
             if is_sorted {
                 // In the gap behind the name.
                 let after = if is_right { *width } else { u16::try_from(column.head.width()).unwrap_or(0).min(*width) };
-                put(buffer, x + after, area.y, if looked.reverse { "▲" } else { "▼" }, style);
+                put(buffer, x + after, area.y, if state.reverse { "▲" } else { "▼" }, style);
             }
             x += width + 1;
         }
         if self.lines.is_empty() {
-            let text = if looked.filter.is_empty() {
+            let text = if state.filter.is_empty() {
                 self.nothing
             } else {
                 "No line has the text of the filter. Esc removes it."
@@ -143,13 +143,13 @@ impl Listing {
             return;
         }
         let room = usize::from(area.height - 1);
-        looked.cursor = looked.cursor.min(self.lines.len() - 1);
-        looked.top = looked.top.min(looked.cursor).max((looked.cursor + 1).saturating_sub(room));
-        looked.top = looked.top.min(self.lines.len().saturating_sub(room));
-        let rows = self.lines.iter().enumerate().skip(looked.top).take(room);
+        state.cursor = state.cursor.min(self.lines.len() - 1);
+        state.top = state.top.min(state.cursor).max((state.cursor + 1).saturating_sub(room));
+        state.top = state.top.min(self.lines.len().saturating_sub(room));
+        let rows = self.lines.iter().enumerate().skip(state.top).take(room);
         for ((place, line), y) in rows.zip(area.y + 1..) {
             let mut x = area.x;
-            let is_chosen = place == looked.cursor;
+            let is_chosen = place == state.cursor;
             let style = if is_chosen { paint.chosen() } else { line.style.unwrap_or_default() };
             if is_chosen {
                 put(buffer, area.x, y, &" ".repeat(usize::from(area.width)), style);

@@ -14,10 +14,10 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
-/// How much is kept: as much as the pages show, and no more on the disk than this.
+/// Limits of the recording: the time that the pages show, and a size on disk.
 const KEEP: Duration = Duration::from_secs(15 * 60);
 const MOST_BYTES: u64 = 2 << 30;
-/// How often a node that is away is looked for.
+/// Interval of searching for a node that is away.
 const POLL_EVERY: Duration = Duration::from_secs(3);
 
 /// A recording of nodes in a private temporary folder, which is deleted with this value.
@@ -26,7 +26,7 @@ pub(super) struct Node {
     addresses: Vec<String>,
     /// None while a node is away.
     attached: Option<(Observation, Vec<Watched>)>,
-    looked: Instant,
+    searched: Instant,
     options: Options,
     events: Sender<Event>,
     heard: Receiver<Event>,
@@ -51,8 +51,8 @@ impl Node {
         };
         let (events, heard) = std::sync::mpsc::channel();
         let addresses = addresses.to_vec();
-        let looked = Instant::now();
-        let mut node = Node { keeper, addresses, attached: None, looked, options, events, heard, _folder: folder };
+        let searched = Instant::now();
+        let mut node = Node { keeper, addresses, attached: None, searched, options, events, heard, _folder: folder };
         node.attach()?;
         Ok(node)
     }
@@ -93,10 +93,10 @@ impl Node {
         }
         if has_gone {
             self.detach();
-            self.looked = Instant::now();
+            self.searched = Instant::now();
         }
-        if self.attached.is_none() && self.looked.elapsed() >= POLL_EVERY {
-            self.looked = Instant::now();
+        if self.attached.is_none() && self.searched.elapsed() >= POLL_EVERY {
+            self.searched = Instant::now();
             said = match self.attach() {
                 Ok(()) => said,
                 Err(error) => Some(format!("{error:#}; trying again")),

@@ -1,7 +1,7 @@
 //! The pages, and the lists that they show.
 
 use super::app::{App, Below};
-use super::listing::{Column, Line, Listing, Looked, column, extra, line, maybe, number, rest, text};
+use super::listing::{Column, Line, ListState, Listing, column, extra, line, maybe, number, rest, text};
 use crate::terminal::{self, millis};
 use helenus_explain::{LiveBy, LiveSlow, LiveTrafficRow, LiveWindow};
 
@@ -52,7 +52,7 @@ impl Page {
     }
 
     /// The column that says why the first line is the first.
-    pub(super) fn looked_at_first(self) -> Looked {
+    pub(super) fn default_state(self) -> ListState {
         let sort = match self {
             Page::Statements | Page::Clients => Some(2),
             Page::Threads => Some(1),
@@ -60,7 +60,7 @@ impl Page {
             Page::Slowest => Some(1),
             _ => None,
         };
-        Looked { sort, ..Looked::default() }
+        ListState { sort, ..ListState::default() }
     }
 }
 

@@ -60,7 +60,7 @@ public class ExecutorBench {
     }
   }
 
-  /** A task, and who waits for it. */
+  /** A task, with the thread that waits for it. */
   private static final class Trip implements Runnable {
     private final Thread giver = Thread.currentThread();
     private volatile boolean done;

@@ -29,8 +29,8 @@ public final class Dispatcher {
   }
 
   /**
-   * Whether the clock is read at an exit. The number alone tells, so that the clock is read before
-   * anything is looked up, and the agent's own work is in no measured time.
+   * Whether the clock is read at an exit. The number alone decides, so that the clock is read
+   * before any lookup, and the agent's own work is in no measured time.
    */
   static boolean isTimed(int number) {
     return (number & 1) != 0;

@@ -6,7 +6,7 @@ import java.util.function.Function;
 public interface Taps {
   /**
    * Adds a tap to each open connection, and an acceptor to each server socket for connections to
-   * come. Those that have one already stay as they are.
+   * come. Channels that have one already are left unchanged.
    *
    * @param server the server's class loader
    * @param packets gives the buffer of an event loop

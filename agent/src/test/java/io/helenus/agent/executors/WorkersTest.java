@@ -76,7 +76,7 @@ class WorkersTest {
     assertTrue(all.stream().mapToLong(Workers::ran).sum() > 0);
   }
 
-  /** Workers fall asleep and are woken all the time, and nobody comes to their help. */
+  /** Workers sleep and are woken all the time, without other help. */
   @ParameterizedTest
   @MethodSource("queueings")
   void noTaskWaitsForAWorkerThatSleeps(Supplier<TaskQueue> queueing) throws Exception {

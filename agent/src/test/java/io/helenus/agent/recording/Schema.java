@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Reads rows back by the schema's own declaration, so that what is generated from it is tested. */
+/** Reads rows by the schema's declaration, to test the code that is generated from it. */
 public final class Schema {
   private static final class Column {
     final Map<String, String> values = new HashMap<>();

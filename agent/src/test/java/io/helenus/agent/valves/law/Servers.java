@@ -113,9 +113,9 @@ final class Servers {
   }
 
   /**
-   * A server which sees a changing share of those who are there where many are inside, half of them
-   * in the mean: on two CPUs the threads that read requests from sockets hardly get any between
-   * those that serve them (docs/results/valves.md).
+   * A server that sees a changing share of the present requests when many are inside, half of them
+   * on average: on two CPUs the threads that read sockets hardly get CPU time
+   * (docs/results/valves.md).
    */
   static Server starving(Server server) {
     return new Like(server) {
@@ -132,7 +132,7 @@ final class Servers {
     return withPauses(server, lengthS, share, 0);
   }
 
-  /** A server that stands the longer the more are inside, since they hold its heap. */
+  /** A server whose pauses grow with the number inside, because requests hold its heap. */
   static Server withPauses(Server server, double lengthS, double share, double shareEach) {
     return withPauses(server, lengthS, share, shareEach, 0, 0);
   }
@@ -172,9 +172,7 @@ final class Servers {
     };
   }
 
-  /**
-   * A server that does more and less in turn whatever the limit is, as one among others on a host.
-   */
+  /** A server whose speed alternates whatever the limit is, as on a shared host. */
   static Server drifting(Server server, double share, double periodS) {
     return varying(server, atS -> 1 + share * Math.sin(2 * Math.PI * atS / periodS), atS -> 1);
   }

@@ -200,7 +200,7 @@ final class SimulatedServer {
   private double noiseLevel;
   private double driftLevel;
 
-  /** How many are inside by what is in the heap. */
+  /** The load of the heap, as a number of requests inside. */
   private double inHeap;
 
   private double pauseEndsS;
