@@ -104,15 +104,6 @@ def cpu_quota(pid, cpus):
     return Cgroup("cpu").around(pid, first, [("cpu.max", f"{quota} 100000")])
 
 
-def little_memory(pid, share):
-    """Of what the process has resident now."""
-    if len(Path("/proc/swaps").read_text().splitlines()) > 1:
-        raise Absent("there is swap, into which the heap would go")
-    resident = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    limit = str(int(resident * share))
-    return Cgroup("memory").around(pid, [("memory.limit_in_bytes", limit)], [("memory.max", limit)])
-
-
 def slow_disk(pid, folder, per_s):
     """So many reads and writes a second of the disk below a folder."""
     device = os.stat(folder).st_dev
@@ -134,7 +125,7 @@ def evict(folder):
 @contextlib.contextmanager
 def lossy_network():
     """The loopback device of the bench's own network namespace loses packets: at random, or when too much is sent at once."""
-    for words in ("netem loss 3%", "tbf rate 20mbit burst 32kb limit 40kb"):
+    for words in ("netem loss 3%", "tbf rate 200mbit burst 64kb limit 96kb"):
         added = subprocess.run(["tc", "qdisc", "add", "dev", "lo", "root", *words.split()], capture_output=True, text=True)
         if added.returncode == 0:
             break

@@ -106,10 +106,6 @@ def slow_disk(per_s):
     return lambda nodes, _loads: faults.slow_disk(nodes.pids[0], nodes.data, per_s)
 
 
-def little_memory(share):
-    return lambda nodes, _loads: faults.little_memory(nodes.pids[0], share)
-
-
 def lossy_network(_nodes, _loads):
     return faults.lossy_network()
 
@@ -124,7 +120,7 @@ PLAIN = Base(
     {"write": 5_000, **ORDERS, "fill_hot": 6_000, "fill_feeds": 2_000, "remove": 600},
 )
 SMALL_HEAP = Base("small heap", ("--heap", "160m"), {"write": 2_000, **ORDERS})
-ONE_READER = Base("one reader", ("--set", "concurrent_reads=1"), {"write": 2_000, **ORDERS})
+ONE_READER = Base("one reader", ("--set", "concurrent_reads=2"), {"write": 2_000, **ORDERS})
 ONE_CLIENT_THREAD = Base("one thread", ("--set", "native_transport_max_threads=1"), {"write": 2_000, **ORDERS})
 SHORT_TIMEOUTS = Base("short timeouts", ("--set", "read_request_timeout=10ms"), {"write": 2_000, **ORDERS})
 COLD = Base(
@@ -169,7 +165,7 @@ KINDS = [
     Kind("tombstones", PLAIN, (Right("in-common|tombstones.*", "tombstones"),), weights="read=95,cart=3,write=2"),
     Kind("large batches", PLAIN, (Right("in-common", "batch"),), weights="read=97,import=2,write=1"),
     Kind("scans", PLAIN, (Right("in-common", "FILTERING"),), weights="read=95,scan=3,write=2"),
-    Kind("contended LWT", PLAIN, (Right("in-common|lwt-contention", "IF owner|contention"),), weights="read=7,claim=3", threads=24),
+    Kind("contended LWT", PLAIN, (Right("in-common|lwt-contention", "IF owner|contention"),), weights="claim=1", threads=48, rate=1_000),
     Kind("tracing", PLAIN, (Right("tracing", "settraceprobability"),), loads=("foreign",), traced=0.5),
     Kind(
         "heap histograms",
@@ -178,14 +174,14 @@ KINDS = [
         bursts(lambda nodes, _loads: faults.histogram(nodes.pids[0])),
     ),
     Kind("lost packets", PLAIN, (Right("retransmission", "lost"),), lossy_network, weights="read=95,all_orders=3,write=2"),
-    Kind("little memory", PLAIN, (Right("page-faults", "memory|swap"),), little_memory(0.8)),
     Kind(
         "compaction",
         PLAIN,
         (Right("compaction-or-flush|disk-wait", "compaction"),),
         weights="read=50,visit=50",
+        rate=600,
     ),
-    Kind("small heap", SMALL_HEAP, (Right("gc-pause|heap.*", "heap"),), weights="read=8,all_orders=2"),
+    Kind("small heap", SMALL_HEAP, (Right("gc-pause|gc-time|heap.*", "heap"),), weights="read=8,all_orders=2"),
     Kind("one reader", ONE_READER, (Right("pool-queue", "concurrent_reads"),), weights="read=92,all_orders=8"),
     Kind(
         "one client thread",

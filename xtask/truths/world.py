@@ -16,7 +16,7 @@ WORKLOAD = HERE / "shop.toml"
 PATIENCE_S = 180
 WARM_UP_S = 2
 # Requests a second that a process of the Python driver sends with ease.
-MOST_OF_PYTHON = 150
+MOST_OF_PYTHON = 600
 
 
 @dataclass(frozen=True)

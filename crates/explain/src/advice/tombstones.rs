@@ -25,6 +25,10 @@ pub(super) const TOMBSTONES_PER_READ: Rule = Rule {
 
 fn tombstones_per_read(_: &Node, table: &Table) -> Checked {
     let tombstones = need(table.health.tombstones_per_slice(), "no read was seen in the node's last minutes")?;
+    // The figure is of the node's last minutes, and may be of reads from before.
+    if table.health.reads_per_s == Some(0.0) {
+        return Ok(None);
+    }
     let live = need(table.health.live_cells_per_slice(), "no read was seen in the node's last minutes")?;
     let warned_of = thresholds::TOMBSTONES_WARNED_OF.is_met(tombstones);
     let outnumber = thresholds::TOMBSTONES_PER_LIVE.is_met(tombstones / live.max(1.0));
@@ -195,6 +199,10 @@ mod tests {
         });
         assert!(droppable.advice.contains("Many of the table's tombstones are past gc_grace"), "{}", droppable.advice);
         quiet_after(rule, |node| health(node).tombstones_per_slice_p95 = Some(15.0));
+        quiet_after(rule, |node| {
+            study(node);
+            health(node).reads_per_s = Some(0.0);
+        });
         let many = after(rule, |node| {
             health(node).tombstones_per_slice_p95 = Some(2000.0);
             health(node).live_cells_per_slice_p95 = Some(9000.0);

@@ -1,6 +1,6 @@
 //! How long a cause affects requests, and whether it can account for the length of one.
 
-use super::slow_request::SlowRequest;
+use super::slow_request::{Length, SlowRequest};
 use crate::timeline::{Bursts, Interval};
 
 /// How a cause slows requests.
@@ -84,7 +84,7 @@ pub(super) fn accountable_from(effects: &[Effect], first: usize, request: &SlowR
 }
 
 /// A pause of 10 ms does not account for a request that took a second, although they overlap: a cause must be able to
-/// explain at least half of what the request took longer than the median.
+/// explain at least half of what the request took longer than the median, or than is usual for its kind of work.
 pub(crate) fn accounts_for(accountable_ns: i64, request: &SlowRequest) -> bool {
-    accountable_ns > 0 && accountable_ns.saturating_mul(2) >= request.excess_ns
+    accountable_ns > 0 && request.length != Length::Usual && accountable_ns.saturating_mul(2) >= request.excess_ns
 }

@@ -1,7 +1,7 @@
 //! The requests that are judged: stretches of time, and which requests in them were slow.
 
 use super::effects::{Nature, effects, first_effect, meets};
-use super::slow_request::{Place, SlowRequest};
+use super::slow_request::{Length, Place, SlowRequest};
 use crate::requests::{Request, Requests};
 use crate::timeline::{Bursts, Interval, within};
 use std::rc::Rc;
@@ -46,6 +46,7 @@ impl Judged {
                         sent: request.start_ns,
                         end: request.end_ns.min(window.end),
                         excess_ns: (request.response_ns() - median_ns).max(0),
+                        length: Length::Unusual,
                         response_ns: request.response_ns(),
                         node: request.node,
                         row: first + place,
@@ -71,6 +72,17 @@ impl Judged {
     pub(crate) fn tell_places(&mut self, place: impl Fn(i64, i64, i64) -> Option<Place>) {
         for request in self.stretches.iter_mut().flat_map(|stretch| &mut stretch.slow) {
             request.place = place(request.start, request.start.saturating_add(request.response_ns), request.excess_ns);
+        }
+    }
+
+    /// Sets aside the time that is usual for kinds of work that are slow by themselves. A cause that comes and goes has to
+    /// explain only what a request took beyond that: whatever goes on while a large partition is read, the read is long.
+    pub(crate) fn set_usual(&mut self, usual_ns: impl Fn(&Request) -> Option<i64>) {
+        for request in self.stretches.iter_mut().flat_map(|stretch| &mut stretch.slow) {
+            let Some(usual) = usual_ns(&self.requests.rows[request.row]) else { continue };
+            request.excess_ns = request.excess_ns.min((request.response_ns - usual).max(0));
+            let is_usual = request.excess_ns.saturating_mul(2) <= request.response_ns;
+            request.length = if is_usual { Length::Usual } else { Length::BeyondUsual };
         }
     }
 

@@ -18,7 +18,7 @@ mod slow_request;
 
 pub(crate) use effects::{Effect, Nature, accountable_ns, accounts_for, affecting, effects};
 pub(crate) use judged::{Judged, Stretch};
-pub(crate) use slow_request::{Place, SlowRequest};
+pub(crate) use slow_request::{Length, Place, SlowRequest};
 
 use crate::random::Random;
 use crate::timeline::{Bursts, Interval, shift_circularly};

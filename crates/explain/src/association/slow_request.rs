@@ -9,8 +9,9 @@ pub(crate) struct SlowRequest {
     pub(crate) sent: i64,
     /// When the response came, or the end of the stretch if that was earlier.
     pub(crate) end: i64,
-    /// How much longer than the median it took.
+    /// How much longer it took than the median, or than what is usual for its kind of work where that is known to be slow.
     pub(crate) excess_ns: i64,
+    pub(crate) length: Length,
     /// From due to answer.
     pub(crate) response_ns: i64,
     /// The node that it was sent to, an index into [`Judged::node`].
@@ -19,6 +20,17 @@ pub(crate) struct SlowRequest {
     pub(crate) row: usize,
     /// The place where at least half of its excess over the median was spent; None if unknown.
     pub(crate) place: Option<Place>,
+}
+
+/// How long a request took, against what is usual for its kind of work, such as its statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// Its kind of work is not slow by itself.
+    Unusual,
+    /// Its kind of work is slow by itself, and it took more than twice as long as is usual for it.
+    BeyondUsual,
+    /// At least half of its time is usual for its kind of work.
+    Usual,
 }
 
 /// Where a request spent its time, by the wire.

@@ -3,18 +3,20 @@
 //! 1. The wire before statistics. If the wire shows that a request spent most of its time in the node, no stall of the
 //!    driver is counted for the request. If the request spent most of its time on the way to or from the node, nothing
 //!    that happened in the node is counted for it.
-//! 2. Stops before conditions: while nothing runs it does not matter how busy the machine is.
-//! 3. Among several stops, the one that held the request up for the longest time (all pauses of a kind together).
-//! 4. The client's stall goes before a longer stop if the stall took at least half as long: a request that the driver
+//! 2. Requests of a kind of work that is slow by itself, such as the statement that reads a large partition, are counted for
+//!    that kind if at least half of their time is usual for it. Causes have to explain what they took beyond that.
+//! 3. Stops before conditions: while nothing runs it does not matter how busy the machine is.
+//! 4. Among several stops, the one that held the request up for the longest time (all pauses of a kind together).
+//! 5. The client's stall goes before a longer stop if the stall took at least half as long: a request that the driver
 //!    itself held up says nothing about the server, and the shares of both are in the evidence. A client that merely
 //!    stutters while the server collects garbage (on one machine they share the CPUs) does not clear the server.
-//! 5. Among several conditions, the one nearer to the origin: a compaction goes before the busy CPU that it makes, and the
+//! 6. Among several conditions, the one nearer to the origin: a compaction goes before the busy CPU that it makes, and the
 //!    busy CPU before the queue that forms.
-//! 6. Requests that no cause explains are counted for a value that slow requests have in common, such as their statement.
-//! 7. The remaining requests are counted for the overload if they were due in overloaded phases. They are counted for busy
+//! 7. Requests that no cause explains are counted for a value that slow requests have in common, such as their statement.
+//! 8. The remaining requests are counted for the overload if they were due in overloaded phases. They are counted for busy
 //!    CPUs, or for a full thread pool, if they were due in phases in which these lasted throughout. Requests that the wire
 //!    shows on the way between driver and node are counted for that way. None of these can be tested against chance.
-//! 8. The others are not explained.
+//! 9. The others are not explained.
 //!
 //! Only causes that chance does not explain take part, and only for requests for which they can account (see
 //! `association`): at least half of what the request took longer than the median. That a request was under way while the
@@ -26,7 +28,7 @@ use super::kind::CauseKind;
 use super::pools::{FullPool, Pools};
 use super::stops::{Stop, Stops};
 use crate::association::{
-    Effect, Judged, Nature, Place, SlowRequest, Stretch, accountable_ns, accounts_for, affecting, effects,
+    Effect, Judged, Length, Nature, Place, SlowRequest, Stretch, accountable_ns, accounts_for, affecting, effects,
 };
 use crate::percentiles::median;
 use crate::timeline::{Interval, covered_ns, within};
@@ -36,6 +38,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const BUSY_PHASES_SHARE: f64 = 0.25;
 /// If this share was between driver and node, that explains them.
 const BETWEEN_SHARE: f64 = 0.25;
+/// Linux's TCP_RTO_MIN: a lost segment that is sent again for lack of an answer delays by no less.
+const RETRANSMITTED_AFTER_NS: i64 = 200_000_000;
 /// A request that was sent this much before the end of a stall of the driver may be of the burst that follows the stall.
 const SENT_AFTER_NS: i64 = 2_000_000;
 
@@ -118,6 +122,7 @@ pub(super) fn attribute(
                 .map(|ns| if accounts_for(ns, request) { ns } else { 0 })
                 .collect();
             match choose(causes, &accountable) {
+                None if request.length == Length::Usual && !judges_overload => in_common.push(request),
                 Some(index) => taken[index].take(request, &single[index], judged.node(request.node)),
                 None if !judges_overload && common.has(&rows[request.row]) => in_common.push(request),
                 None if mostly_busy && !judges_overload => in_busy_phases.push(request),
@@ -166,6 +171,12 @@ pub(super) fn attribute(
 fn accountable_to(cause: &Cause, effects: &[Effect], request: &SlowRequest) -> i64 {
     let is_client = cause.kind == CauseKind::ClientStall;
     let all = || accountable_ns(effects, request, cause.kind.nature());
+    match cause.kind {
+        // Work that is slow by itself keeps the CPUs busy by itself, in the node and in the client.
+        CauseKind::CpuSaturation if request.length != Length::Unusual => return 0,
+        CauseKind::Retransmission if request.excess_ns < RETRANSMITTED_AFTER_NS => return 0,
+        _ => {}
+    }
     match request.place {
         // No stall of the driver makes the node slower, but for the burst that follows it.
         Some(Place::Node) if is_client && cause.is_significant() => affecting(effects, request)
@@ -312,7 +323,17 @@ mod tests {
     }
 
     fn request(place: Option<Place>) -> SlowRequest {
-        SlowRequest { start: S / 2, sent: S, end: 2 * S, excess_ns: S, response_ns: 3 * S / 2, node: 0, row: 0, place }
+        SlowRequest {
+            start: S / 2,
+            sent: S,
+            end: 2 * S,
+            excess_ns: S,
+            length: Length::Unusual,
+            response_ns: 3 * S / 2,
+            node: 0,
+            row: 0,
+            place,
+        }
     }
 
     fn blamed(stops: &[Stop], coordinator: &str) -> (String, Vec<usize>) {

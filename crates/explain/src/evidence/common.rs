@@ -22,8 +22,8 @@ use std::collections::{BTreeMap, HashMap};
 
 /// A value with a smaller p-value is no coincidence.
 const P_BOUND: f64 = 0.01;
-/// A value with fewer slow requests is not tested.
-const FEWEST_SLOW: usize = 10;
+/// A value with fewer slow requests is not tested: signs that are drawn for six agree in one of 64 cases.
+const FEWEST_SLOW: usize = 7;
 /// Values that are tested, those with the most slow requests.
 const MOST_TESTED: usize = 100;
 /// With fewer clusters a sign test cannot be significant.
@@ -31,6 +31,8 @@ const FEWEST_CLUSTERS: usize = 10;
 const MOST_CLUSTERS: i64 = 500;
 /// Length of an observation, in a recording that is neither very short nor very long.
 const CLUSTER_NS: i64 = 200_000_000;
+/// A kind of work whose median is this many times that of all is slow by itself.
+const SLOW_BY_ITSELF: f64 = 2.0;
 /// The most values that are named, each only for requests without the values before.
 const MOST_NAMED: usize = 3;
 
@@ -70,6 +72,11 @@ const DIMENSIONS: [Dimension; 13] = [
 ];
 
 impl Dimension {
+    /// Whether its values are kinds of work. The others are places, at which any work may be slow for a time.
+    fn is_of_work(self) -> bool {
+        !matches!(self, Dimension::Client | Dimension::Connection | Dimension::Node | Dimension::Replica)
+    }
+
     /// Whether its values are too many, for their numbers to be places.
     fn is_sparse(self) -> bool {
         matches!(self, Dimension::Connection | Dimension::Partition)
@@ -90,6 +97,8 @@ pub(crate) struct Shared {
     pub(crate) p_value: f64,
     /// Median response time of the slow requests with this value.
     pub(crate) median_ns: Option<i64>,
+    /// Median response of all that have it, slow or not.
+    pub(crate) usual_ns: Option<i64>,
     /// Median response size, as a power of two, of slow requests with this value and of requests without it.
     pub(crate) response_bytes: Option<i64>,
     pub(crate) others_response_bytes: Option<i64>,
@@ -99,6 +108,9 @@ pub(crate) struct Shared {
     pub(crate) condition: String,
     /// The token, if the value is a partition.
     pub(crate) token: Option<i64>,
+    /// Whether it is a kind of work that usually takes much longer than others do.
+    #[serde(skip)]
+    is_slow_by_itself: bool,
     #[serde(skip)]
     key: Key,
 }
@@ -165,6 +177,15 @@ impl Common {
     /// Share of the slow requests that have at least one of the shared values.
     pub(crate) fn slow_share(&self) -> f64 {
         self.shared.iter().map(|shared| shared.slow_share).sum()
+    }
+
+    /// The response that is usual for a request's kind of work; None where it is not slow by itself.
+    pub(crate) fn usual_ns(&self, request: &Request) -> Option<i64> {
+        let of_kind = self.shared.iter().filter(|shared| shared.is_slow_by_itself);
+        of_kind
+            .filter(|shared| self.lookup.key(shared.key.0, request) == Some(shared.key.1))
+            .filter_map(|shared| shared.usual_ns)
+            .max()
     }
 
     /// Whether a request has any of what is shared.
@@ -474,12 +495,15 @@ impl Sample {
     }
 
     fn describe(&self, judged: &Judged, common: &Common, (key, tally, p_value): (Key, Tally, f64)) -> Shared {
-        let (mut responses, mut sizes, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut responses, mut sizes, mut others, mut of_all) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut of_operation = vec![0_usize; judged.all().operations.len()];
         let (mut excess_ns, mut all_excess_ns) = (0.0, 0.0);
         for (request, is_slow) in judged.timed().filter(|(request, _)| !common.has(request)) {
             let has = common.lookup.key(key.0, request) == Some(key.1);
             let size = || request.response_size.least_bytes();
+            if has {
+                of_all.push(request.response_ns());
+            }
             if is_slow {
                 let excess = (request.response_ns() - judged.median_ns).max(0) as f64;
                 all_excess_ns += excess;
@@ -496,6 +520,8 @@ impl Sample {
             }
         }
         let (value, condition) = common.lookup.words(key, judged.all());
+        let usual_ns = median(&mut of_all);
+        let is_slow = usual_ns.is_some_and(|usual| usual as f64 >= SLOW_BY_ITSELF * judged.median_ns as f64);
         let most = of_operation.iter().zip(&judged.all().operations).max_by_key(|(count, _)| **count);
         let mostly = most.filter(|_| key.0 != Dimension::Operation && tally.slow > 0);
         let total = judged.slow_requests() as f64;
@@ -507,6 +533,8 @@ impl Sample {
             time_share: if all_excess_ns > 0.0 { excess_ns / all_excess_ns } else { 0.0 },
             p_value,
             median_ns: median(&mut responses),
+            usual_ns,
+            is_slow_by_itself: is_slow && key.0.is_of_work(),
             response_bytes: median(&mut sizes),
             others_response_bytes: median(&mut others),
             mostly: mostly.map(|(count, name)| (name.clone(), *count as f64 / tally.slow as f64)),

@@ -140,10 +140,11 @@ impl Evidence {
         let crowding = Crowding::find(&requests, &phases, baseline.as_deref());
         let span = requests.span().unwrap_or_else(|| of_manifests(engine));
         let busy = busy(&machine, &shortage, &judged);
-        let mut causes = Cause::all(&judged, &stops, &machine, (&pools, &shortage), busy.clone(), options);
         let statements = workloads::statements(engine.manifests());
         let mut common = Common::find(&judged, &statements, options.shifts, options.seed);
         common.name_partitions(engine, &judged)?;
+        judged.set_usual(|request| common.usual_ns(request));
+        let mut causes = Cause::all(&judged, &stops, &machine, (&pools, &shortage), busy.clone(), options);
         let account = attribution::attribute(
             &judged,
             &stops,

@@ -17,7 +17,8 @@
 //!
 //! The knee of a stepped load comes first. Then findings are ranked by severity, and by share of the slow requests ×
 //! their excess over the median. Unexplained requests, and busy CPUs whose user is unknown, come after all serious
-//! findings that name a cause. Advice about tables comes after a finding that explains most of the slow requests.
+//! findings that name a cause, and unexplained requests after advice of the same severity. Advice about tables comes
+//! after a finding that explains most of the slow requests.
 
 mod advised;
 mod background;
@@ -100,7 +101,11 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
     } else {
         findings.iter_mut().for_each(|finding| tell_minor(finding, false));
     }
-    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(b.weight.total_cmp(&a.weight)));
+    let is_open = |finding: &Finding| finding.finding == unexplained::NAME;
+    findings.sort_by(|a, b| {
+        let by_severity = b.severity.cmp(&a.severity).then(is_open(a).cmp(&is_open(b)));
+        by_severity.then(b.weight.total_cmp(&a.weight))
+    });
     put_names_first(&mut findings);
     put_other_tables_behind(&mut findings);
     put_knee_first(evidence, &mut findings);

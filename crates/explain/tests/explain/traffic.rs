@@ -113,6 +113,39 @@ fn one_wide_partition_among_many_is_found_by_its_statement() {
     assert!(explanation.findings.iter().all(|finding| finding.finding != "unexplained"), "{explanation}");
 }
 
+/// A large read keeps the CPUs of node and client busy while it lasts: that is its consequence.
+#[test]
+fn busy_cpus_do_not_hide_the_statement_that_makes_them_busy() {
+    let wide = |sent: &mut Sent| {
+        if sent.number % 250 < 8 {
+            (sent.statement, sent.response_bytes) = (ORDERS, 676_000);
+            sent.duration_ns += (20 + sent.number % 16) * MS;
+        }
+    };
+    let busy = |recorder: &Recorder| {
+        let interval_ns = S / 10;
+        for tenth in 0..SECONDS * 10 {
+            let busy_ns = if tenth % 5 == 0 { interval_ns } else { interval_ns / 5 };
+            for cpu in 0..2 {
+                recorder.append(rows::CpuSample {
+                    time_ns: T0 + (tenth + 1) * interval_ns,
+                    interval_ns,
+                    node: NODE,
+                    cpu,
+                    user_ns: busy_ns,
+                    idle_ns: interval_ns - busy_ns,
+                    ..rows::CpuSample::default()
+                });
+            }
+        }
+    };
+    let (recording, _folder) = record_beside(7, wide, busy);
+    let explanation = explained(&recording);
+    let top = &explanation.findings[0];
+    assert!(top.finding == "in-common" && top.title.contains(ORDERS), "{explanation}");
+    assert!(top.share.unwrap() > 0.9, "{explanation}");
+}
+
 /// The statement is named even if the response size explains more.
 #[test]
 fn a_size_is_told_with_its_statement() {

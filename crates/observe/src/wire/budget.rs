@@ -6,8 +6,8 @@ use std::time::Duration;
 /// Share of the node's CPU time that this thread may use. The kernel uses about as much to pass packets on: 2 %
 /// together.
 const BUDGET: f64 = 0.01;
-/// Share of one CPU that waking up costs on an idle node.
-const LEAST: f64 = 0.005;
+/// Share of one CPU that following requests may use on a node that does little.
+const LEAST: f64 = 0.02;
 
 #[derive(Debug)]
 pub(super) struct Budget {
@@ -62,9 +62,9 @@ mod tests {
     #[test]
     fn connections_are_halved_until_they_cost_what_they_may() {
         let share = |spent_ns, node_ns| Share { spent_ns, node_ns, interval_ns: 1e9 };
-        assert_eq!(share(9e6, 1e9).fewer(), None);
-        assert_eq!(share(15e6, 1e9).fewer(), Some(1));
-        assert_eq!(share(100e6, 1e9).fewer(), Some(4));
-        assert_eq!(share(4e6, 0.0).fewer(), None, "waking up on an idle node");
+        assert_eq!(share(39e6, 4e9).fewer(), None);
+        assert_eq!(share(15e6, 1e9).fewer(), None);
+        assert_eq!(share(100e6, 4e9).fewer(), Some(2));
+        assert_eq!(share(19e6, 0.0).fewer(), None, "waking up on an idle node");
     }
 }
