@@ -83,6 +83,9 @@ fn show(
         return Ok(());
     }
     print(&traffic, keys.is_some());
+    if traffic.without_token < traffic.requests {
+        terminal::talk(terminal::dim(legend(by)));
+    }
     terminal::talk(terminal::dim(traffic::source_of(traffic.provider, traffic.seconds, traffic.weight)));
     Ok(())
 }
@@ -102,11 +105,24 @@ fn print(traffic: &PartitionTraffic, has_keys: bool) {
     }
     if traffic.without_token > 0 {
         terminal::warn(format_args!(
-            "the partitions of {} of {} requests are not known: they bind no partition key to a prepared statement, ask for several partitions, \
-             or Helenus did not see the statement being prepared",
+            "the partitions of {} of {} requests are unknown: these requests bind no partition key to a prepared statement, ask for \
+             several partitions, or use a statement that Helenus did not see being prepared",
             traffic.without_token, traffic.requests
         ));
     }
+}
+
+/// The meaning of the columns whose heads can't say it.
+fn legend(by: PartitionMeasure) -> String {
+    let what = match by {
+        PartitionMeasure::Count => "requests",
+        PartitionMeasure::Time => "time",
+        PartitionMeasure::Bytes => "bytes",
+    };
+    format!(
+        "top 1, 10 and 100: share of the table's {what} that so many of its busiest partitions have; skew: the busiest one's {what} \
+         against an even share (1 = even)"
+    )
 }
 
 fn table_line(table: &TableSkew) -> Vec<String> {

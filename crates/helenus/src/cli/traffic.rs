@@ -181,7 +181,10 @@ pub fn show<T: Serialize>(
 }
 
 pub fn warn_of_none() {
-    terminal::warn("no such request was seen: record as root or with the agent, or ask for less");
+    terminal::warn(
+        "no request matches: check the filters, such as --client, and whether clients sent requests meanwhile; \
+         Helenus sees them as root or as the node's user (`helenus doctor` says what works here)",
+    );
 }
 
 /// A line with the source of the figures and their time.

@@ -85,7 +85,8 @@ impl<'a> Watching<'a> {
     pub(super) fn wait(&mut self, cancel: &Cancel) -> Result<()> {
         let (started, lasts) = (Instant::now(), self.live.lasts);
         let mut steps = Steps::new();
-        steps.step(format_args!("looking for {lasts:?}"));
+        let doing = if self.live.requests { "listening" } else { "reading" };
+        steps.step(format_args!("{doing} for {lasts:?}"));
         let mut due = started;
         while started.elapsed() < lasts && !cancel.is_cancelled() {
             if let Provider::Outside { views, .. } = &mut self.provider
@@ -94,7 +95,7 @@ impl<'a> Watching<'a> {
                 due = Instant::now() + ASK_EVERY;
                 views.iter_mut().try_for_each(Views::read)?;
             }
-            steps.live(format_args!("looking: {:.0} of {:.0} s", started.elapsed().as_secs_f64(), lasts.as_secs_f64()));
+            steps.live(format_args!("{doing}: {:.0} of {:.0} s", started.elapsed().as_secs_f64(), lasts.as_secs_f64()));
             std::thread::sleep(cli::POLL_EVERY);
         }
         Ok(())
