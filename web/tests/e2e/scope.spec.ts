@@ -74,7 +74,7 @@ test("two clicks choose too, and Escape goes back", async ({ page }) => {
   await page.keyboard.press("Escape");
   await expect(chosen(page)).toContainText("Whole run");
   await expect(page).not.toHaveURL(/#t=/);
-  // A choice that was only begun is given up first.
+  // Escape cancels a choice in progress first.
   await map(page).click({ position: await cell(page, 10, 0) });
   await page.keyboard.press("Escape");
   await expect(page.locator(".scope .map .said")).toHaveText("");
