@@ -60,9 +60,10 @@ pub use flame::{Flame, FlameNode, FlameOptions, FlameTree};
 pub use gc::{GcFigures, NodeGc, gc};
 pub use io::{FileIo, Io, MappedReads, StatementIo, TableIo, Traffic};
 pub use live::{
-    Live, LiveBy, LiveCpu, LiveDisk, LiveDropped, LiveEvent, LiveFile, LiveGroup, LiveGroupSeries, LiveHeat,
-    LiveOptions, LiveOutcome, LiveOverlap, LivePause, LivePool, LivePressure, LiveSeries, LiveSlow, LiveSource,
-    LiveTable, LiveTotals, LiveTraffic, LiveTrafficRow, LiveValve, LiveView, LiveWindow,
+    BadCondition, Condition, Live, LiveBy, LiveCpu, LiveDisk, LiveDropped, LiveEvent, LiveFile, LiveGroup,
+    LiveGroupSeries, LiveHeat, LiveOptions, LiveOutcome, LiveOverlap, LivePause, LivePool, LivePressure, LiveSeries,
+    LiveSlow, LiveSource, LiveTable, LiveTotals, LiveTraffic, LiveTrafficRow, LiveValve, LiveView, LiveWindow,
+    Triggers,
 };
 pub use options::{Options, SlowThreshold};
 pub use percentiles::Percentiles;

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Threads hear at once that they are to go on in another recording, and then finish what they read last.
-const CONTINUE_WITHIN: Duration = Duration::from_secs(2);
+const CONTINUE_WITHIN: Duration = Duration::from_secs(5);
 
 /// A thread that records until it is stopped, in one recording after the other.
 #[derive(Debug)]

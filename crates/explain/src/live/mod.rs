@@ -11,6 +11,7 @@
 mod answers;
 mod bin;
 mod columns;
+mod condition;
 mod files;
 mod heat;
 mod histogram;
@@ -25,17 +26,21 @@ mod state;
 mod tests;
 mod totals;
 mod traffic;
+mod triggers;
 
 pub use answers::{
     LiveCpu, LiveDisk, LiveDropped, LiveEvent, LiveFile, LiveGroup, LiveGroupSeries, LiveHeat, LiveOutcome,
     LiveOverlap, LivePause, LivePool, LivePressure, LiveSeries, LiveSlow, LiveSource, LiveTable, LiveTotals,
     LiveTraffic, LiveTrafficRow, LiveValve, LiveView, LiveWindow,
 };
+pub use condition::{BadCondition, Condition};
 pub use traffic::LiveBy;
+pub use triggers::Triggers;
 
 use crate::engine::Provider;
 use arrow::record_batch::RecordBatch;
 use bin::{Bin, Bins};
+use helenus_recording::Tail;
 use names::Names;
 
 /// Limits of the data in memory.
@@ -184,6 +189,24 @@ impl Live {
             "page_cache" => self.take_page_cache(rows),
             _ => {}
         }
+    }
+
+    /// Takes the rows of tables that have come since the last call.
+    pub fn follow<'t>(
+        &mut self,
+        tail: &mut Tail,
+        tables: impl IntoIterator<Item = &'t str>,
+    ) -> Result<(), helenus_recording::Error> {
+        for table in tables {
+            loop {
+                let batches = tail.next(table)?;
+                if batches.is_empty() {
+                    break;
+                }
+                batches.iter().for_each(|batch| self.take(table, batch));
+            }
+        }
+        Ok(())
     }
 
     /// The recording has ended: no more rows come, and its last bin is whole.

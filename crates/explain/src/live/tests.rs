@@ -315,3 +315,85 @@ fn a_long_recording_has_longer_bins() {
     assert!(options.bin_ns % SECOND == 0 && 3600 * SECOND / options.bin_ns < options.bins as i64);
     assert_eq!(LiveOptions::over(T0, T0 + 60 * SECOND), LiveOptions::default());
 }
+
+/// The numbers of the conditions that come true, each with the second at whose end it does.
+fn judged(live: &Live, conditions: &[&str], seconds: i64) -> Vec<(i64, usize)> {
+    let conditions = conditions.iter().map(|text| text.parse().unwrap()).collect();
+    let mut triggers = Triggers::new(conditions, T0 - 1);
+    let mut fired = Vec::new();
+    for second in 0..seconds {
+        // Three seconds later all rows are there.
+        let now_ns = T0 + (second + 4) * SECOND;
+        fired.extend(triggers.judge(live, now_ns).into_iter().map(|number| (second, number)));
+        assert!(triggers.judge(live, now_ns).is_empty(), "each second is judged once");
+    }
+    fired
+}
+
+#[test]
+fn a_condition_comes_true_when_each_second_of_its_time_is_above_the_bound() {
+    let mut live = Live::default();
+    for second in 0..12 {
+        let ms = if (3..6).contains(&second) || second >= 8 { 500 } else { 10 };
+        live.take("wire", &batch((0..100).map(|_| request(second, "SELECT a FROM b", "c", ms))));
+        live.take("wire", &batch((0..9).map(|_| request(second, "UPDATE b SET a = ?", "c", 2000))));
+    }
+    assert_eq!(
+        judged(&live, &["p50(read) > 200ms for 3s", "p50(read) > 200ms for 4s"], 12),
+        [(5, 0), (10, 0), (11, 0), (11, 1)]
+    );
+    let longest = ["max(read) > 600ms", "max(write) > 600ms", "max > 600ms"];
+    // A request counts when it is answered.
+    assert_eq!(judged(&live, &longest, 4), [(2, 1), (2, 2), (3, 1), (3, 2)]);
+}
+
+#[test]
+fn conditions_are_about_errors_collections_pools_and_the_log() {
+    let mut live = Live::default();
+    let failed = |second, error| rows::WireRequest { error: Some(error), ..request(second, "INSERT", "c", 3) };
+    live.take("wire", &batch([failed(0, "overloaded"), failed(1, "write_timeout"), failed(1, "read_timeout")]));
+    assert_eq!(judged(&live, &["errors > 0", "errors > 1/s", "timeouts > 1/s"], 4), [(0, 0), (1, 0), (1, 1), (1, 2)]);
+    let pause = |phase| rows::Pause {
+        start_ns: T0 + 2 * SECOND,
+        duration_ns: 3 * SECOND,
+        node: "n",
+        kind: "gc",
+        phase,
+        ..rows::Pause::default()
+    };
+    live.take("pauses", &batch([pause(None), pause(Some("mark"))]));
+    // Three seconds of the last ten.
+    assert_eq!(judged(&live, &["gc > 29% for 10s", "gc > 31%"], 14), [(11, 0)]);
+    let pool = rows::PoolSample {
+        time_ns: T0 + SECOND,
+        node: "n",
+        pool: "MutationStage",
+        pending: 100,
+        ..rows::PoolSample::default()
+    };
+    live.take("pools", &batch([pool]));
+    let pending = ["pending(MutationStage) > 99", "pending(MutationStage) > 100", "pending(Other) > 0"];
+    assert_eq!(judged(&live, &pending, 9), [(1, 0), (2, 0), (3, 0)]);
+    let event = rows::NodeEvent {
+        time_ns: T0 + SECOND,
+        node: "n",
+        kind: "tombstones",
+        what: "Read 7 live rows and 90 Tombstone cells",
+        ..rows::NodeEvent::default()
+    };
+    live.take("events", &batch([event]));
+    assert_eq!(judged(&live, &["log(tombstone CELLS)", "log(overflow)"], 5), [(1, 0)]);
+}
+
+#[test]
+fn what_a_machine_slept_through_is_not_judged() {
+    let mut live = Live::default();
+    for second in 0..3 {
+        live.take("wire", &batch([request(second, "SELECT", "c", 500)]));
+    }
+    let mut triggers = Triggers::new(vec!["max > 1ms".parse().unwrap()], T0 - 1);
+    assert_eq!(triggers.tables().into_iter().collect::<Vec<_>>(), ["wire"]);
+    assert!(triggers.judge(&live, T0 + 3600 * SECOND).is_empty());
+    live.take("wire", &batch([request(3600, "SELECT", "c", 500)]));
+    assert!(!triggers.judge(&live, T0 + 3604 * SECOND).is_empty());
+}

@@ -59,8 +59,12 @@ impl Added {
         self.times.add(&cell.times);
     }
 
+    pub(super) fn quantile_ms(&self, quantile: f64) -> Option<f64> {
+        self.times.quantile_ms(quantile, self.max_ns)
+    }
+
     pub(super) fn latency_ms(&self) -> Percentiles {
-        let at = |quantile| self.times.quantile_ms(quantile, self.max_ns);
+        let at = |quantile| self.quantile_ms(quantile);
         let max = at(1.0).map(|_| ms(self.max_ns));
         Percentiles { p50: at(0.5), p95: at(0.95), p99: at(0.99), p999: at(0.999), max }
     }

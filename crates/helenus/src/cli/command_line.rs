@@ -10,6 +10,9 @@ const OPTIONS: [&str; 3] = ["-pw", "--pw", "--pass"];
 /// Tools whose -p is a password; elsewhere it is a port, a path or a pid.
 const WITH_P: [&str; 2] = ["cqlsh", "dsbulk"];
 
+/// The command for alerts, which often has an address that is a secret.
+const ALERT: &str = "--exec";
+
 const HIDDEN: &str = "…";
 
 /// The given command line, with each secret replaced.
@@ -39,6 +42,9 @@ impl SecretFilter {
         if std::mem::take(&mut self.is_next) && !word.is_empty() {
             return HIDDEN.to_string();
         }
+        if word.strip_prefix(ALERT).is_some_and(|value| value.starts_with('=')) {
+            return format!("{ALERT}={HIDDEN}");
+        }
         if !word.contains(char::is_whitespace) {
             return self.part(word);
         }
@@ -64,7 +70,7 @@ impl SecretFilter {
         self.has_p |= WITH_P.contains(&program);
         if bare.starts_with('-') && !bare.contains(['=', ':']) {
             let name = bare.trim_start_matches('-');
-            self.is_next = is_secret(name) || OPTIONS.contains(&bare) || (self.has_p && bare == "-p");
+            self.is_next = is_secret(name) || bare == ALERT || OPTIONS.contains(&bare) || (self.has_p && bare == "-p");
             if self.has_p && !self.is_next && !bare.starts_with("--") && bare.starts_with("-p") {
                 return format!("-p{HIDDEN}");
             }
@@ -134,6 +140,8 @@ mod tests {
             &["record", "--", "curl", "-H", "x-secret: hunter2"],
             &["record", "--", "curl", "-H", "Authorization: Bearer hunter2"],
             &["record", "--", "run", "--options=a=1,password=hunter2"],
+            &["record", "--exec", "curl https://alerts.example/hunter2 -d x", "--keep", "30m"],
+            &["record", "--exec=curl https://alerts.example/hunter2 -d x"],
         ] {
             let kept = keeps(line);
             assert!(!kept.contains("hunter2") && kept.contains('…'), "{kept}");

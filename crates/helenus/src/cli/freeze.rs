@@ -32,6 +32,9 @@ pub struct Arguments {
     /// The new recording's folder [default: freeze-DATE-TIME.helenus]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
+    /// Title of the new recording [default: the title of the recording and the time]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
     /// Print the new recording's rows as JSON
     #[arg(long)]
     json: bool,
@@ -54,7 +57,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let out = arguments.output.unwrap_or_else(|| super::new_recording("freeze"));
     let ns = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
     let end_ns = recording.ends_ns()?.saturating_sub(ns(arguments.ago));
-    let title = format!("{}, {:?} frozen", recording.manifest().title, arguments.last);
+    let title =
+        arguments.title.unwrap_or_else(|| format!("{}, {:?} frozen", recording.manifest().title, arguments.last));
     let window = (end_ns.saturating_sub(ns(arguments.last)), end_ns);
     let manifest = freeze(&recording, window, &out, &title, &super::command_line())?;
     let rows = manifest.tables.values().map(|table| table.rows).sum();

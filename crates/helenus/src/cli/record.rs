@@ -1,4 +1,5 @@
 mod keep;
+mod trigger;
 
 use super::nodes;
 use crate::assets::{AGENT_JAR, PROFILER};
@@ -30,6 +31,7 @@ use std::time::{Duration, Instant};
   helenus record --node 127.0.0.1 --for 60s
   helenus record --pid 4711 -o peak.helenus
   helenus record --node 127.0.0.1 --keep 30m --max-size 2GiB -o flight.helenus
+  helenus record --node 127.0.0.1 --keep 30m --trigger 'p99(read) > 200ms for 10s' --exec 'echo $HELENUS_REPORT'
   helenus record --node 127.0.0.1 -- cassandra-stress write n=1000000
   helenus record --node 127.0.0.1 --no-agent --for 10s
   helenus record --node 127.0.0.1 --stacks ebpf --for 60s
@@ -54,6 +56,8 @@ pub struct Arguments {
     /// Record until Ctrl-C or for --for, and keep the last minutes: what is older is deleted, and so is the oldest above --max-size
     #[arg(long, value_name = "DURATION", value_parser = super::duration, conflicts_with = "command")]
     keep: Option<Duration>,
+    #[command(flatten)]
+    triggers: trigger::TriggerOptions,
     #[command(flatten)]
     options: Options,
     /// Print the recording's folder and rows as JSON; the output of the command goes to stderr then

@@ -123,7 +123,7 @@ impl Source for Stacks {
             }
         }
         if let Some(worker) = in_the_kernel(context, without, options) {
-            running.push(Box::new(worker));
+            running.push(if library.is_some() { Box::new(Instead(worker)) } else { Box::new(worker) });
         }
         Ok(())
     }
@@ -144,6 +144,18 @@ impl Source for Stacks {
         let what = "stacks without a profiler in the JVM";
         let found = "eBPF: CPU time of any process, by frame pointers";
         vec![with_profiler, Check::of(what, available, found)]
+    }
+}
+
+/// A worker in the place of a profiler that could not be loaded. The next recording tries again: the node may have been stopped, or
+/// another recorder may have had the profiler.
+#[derive(Debug)]
+struct Instead(Worker);
+
+impl Running for Instead {
+    fn stop(self: Box<Self>) -> Option<String> {
+        self.0.end();
+        None
     }
 }
 

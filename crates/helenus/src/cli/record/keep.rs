@@ -1,5 +1,6 @@
 //! `helenus record --keep`: records until it is ended, and keeps the last minutes.
 
+use super::trigger::{Line, Watching};
 use super::{Arguments, targets};
 use crate::assets::{AGENT_JAR, PROFILER};
 use crate::cli::recorders::Announcement;
@@ -31,6 +32,7 @@ pub(super) fn run(arguments: &Arguments, keep: Duration, cancel: &Cancel) -> Res
     if let Some(bytes) = arguments.options.max_size.filter(|bytes| *bytes < SMALLEST_BYTES) {
         bail!("--max-size {} is too small to keep anything: give 64MiB or more", terminal::bytes(bytes));
     }
+    arguments.triggers.check(keep)?;
     let targets = targets(arguments)?;
     let names: Vec<String> = targets.iter().map(|(name, _)| name.clone()).collect();
     let folder = arguments.output.clone().unwrap_or_else(|| default_folder(&names));
@@ -38,9 +40,13 @@ pub(super) fn run(arguments: &Arguments, keep: Duration, cancel: &Cancel) -> Res
     let kept = Kept::new(keep, arguments.options.max_size);
     let keeper = Keeper::begin(&folder, Manifest::new(&title, &cli::command_line()), kept)?;
     let _announcement = Announcement::begin(&folder, names)?;
-    let mut recording = Recording::new(arguments, keeper, keep);
+    let triggers = Watching::start(&arguments.triggers, &folder, keeper.recorder().clock(), keep)?;
+    let mut recording = Recording::new(arguments, keeper, keep, triggers);
     let outcome = recording.run(targets, cancel);
     recording.detach();
+    if let Some(triggers) = recording.triggers.take() {
+        triggers.stop().iter().for_each(Line::print);
+    }
     let mut steps = Steps::new();
     steps.step("closing the last segment");
     let closed = recording.keeper.close(&mut |waiting| {
@@ -82,12 +88,15 @@ struct Recording<'a> {
     arguments: &'a Arguments,
     keep: Duration,
     keeper: Keeper,
+    triggers: Option<Watching>,
     options: Options,
     events: Sender<Event>,
     heard: Receiver<Event>,
     /// The nodes to record, and where each is found when it is started again.
     places: Vec<(String, TargetName)>,
     attached: Option<(Observation, Vec<Watched>)>,
+    /// The processes that were attached to last, without those that have ended.
+    running: Vec<Target>,
     /// Nodes that are recorded now.
     present: BTreeSet<String>,
     /// Messages printed so far, so that a lasting state is printed once.
@@ -95,7 +104,7 @@ struct Recording<'a> {
 }
 
 impl<'a> Recording<'a> {
-    fn new(arguments: &'a Arguments, keeper: Keeper, keep: Duration) -> Recording<'a> {
+    fn new(arguments: &'a Arguments, keeper: Keeper, keep: Duration, triggers: Option<Watching>) -> Recording<'a> {
         let (events, heard) = channel();
         let mut options = arguments.options.clone();
         options.agent.jar = Some(AGENT_JAR);
@@ -106,11 +115,13 @@ impl<'a> Recording<'a> {
             arguments,
             keep,
             keeper,
+            triggers,
             options,
             events,
             heard,
             places: Vec::new(),
             attached: None,
+            running: Vec::new(),
             present: BTreeSet::new(),
             said: BTreeSet::new(),
         }
@@ -141,6 +152,7 @@ impl<'a> Recording<'a> {
             }
             if swept.elapsed() >= SWEEP_EVERY {
                 swept = Instant::now();
+                self.notice_ended();
                 let failed = self.keeper.sweep();
                 failed.into_iter().for_each(|error| self.say_once(&steps, error.to_string()));
             }
@@ -165,10 +177,24 @@ impl<'a> Recording<'a> {
             gone |= self.attached.is_some() && node.is_some_and(|node| self.present.contains(node));
             steps.keep(|| cli::say_event(&event));
         }
+        for line in self.triggers.iter().flat_map(Watching::lines) {
+            steps.keep(|| line.print());
+        }
         gone
     }
 
+    /// Tells the triggers of processes that have ended, whichever source noticed it first.
+    fn notice_ended(&mut self) {
+        let before = self.running.len();
+        self.running.retain(Target::is_alive);
+        if let Some(triggers) = self.triggers.as_ref().filter(|_| self.running.len() < before) {
+            triggers.node_ended();
+        }
+    }
+
     fn attach(&mut self, targets: Vec<(String, Target)>) -> Result<()> {
+        self.notice_ended();
+        self.running = targets.iter().map(|(_, target)| target.clone()).collect();
         let names: BTreeSet<String> = targets.iter().map(|(name, _)| name.clone()).collect();
         let watched: Vec<Watched> = targets
             .into_iter()

@@ -44,15 +44,7 @@ impl Feed {
     pub(super) fn take(&mut self, live: &mut Live) -> Result<()> {
         // Asked first: rows that were written before the recording ended are read below.
         let grows = self.grows && self.tail.is_growing();
-        for table in Live::TABLES {
-            loop {
-                let batches = self.tail.next(table)?;
-                if batches.is_empty() {
-                    break;
-                }
-                batches.iter().for_each(|batch| live.take(table, batch));
-            }
-        }
+        live.follow(&mut self.tail, Live::TABLES)?;
         if !grows {
             live.end();
         }
