@@ -121,6 +121,7 @@ bench: build $(HELENUS_TEST_PYTHON) $(HELENUS_TEST_DRIVER)
 	python3 xtask/peers $(HELENUS)
 	$(HELENUS_TEST_PYTHON) xtask/truths $(HELENUS) --runs 3
 	python3 xtask/attach.py $(HELENUS)
+	python3 xtask/soak.py $(HELENUS)
 	$(CARGO_TARGET_DIR)/release/examples/source_cost 5
 	$(CARGO_TARGET_DIR)/release/examples/placement_cost
 	$(CARGO_TARGET_DIR)/release/examples/tables_cost
