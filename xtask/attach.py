@@ -4,7 +4,7 @@
   python3 xtask/attach.py HELENUS [--rounds 100] [--rate 500] [--address 127.0.42.31]
 
 Each round attaches the agent, reads the requests of all connections for half a second, and detaches. Afterwards no request of
-the load may have failed, and no handler of ours may be in the JVM.
+the load may have failed, and neither handlers nor threads of the agent may be in the JVM.
 """
 
 import argparse
@@ -14,9 +14,18 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 OURS = ("io.helenus.agent.requests.netty.Tap", "io.helenus.agent.requests.netty.Acceptor")
+
+
+def wait_for(holds, what):
+    until = time.monotonic() + 120
+    while not holds():
+        if time.monotonic() > until:
+            sys.exit(f"waited in vain for {what}")
+        time.sleep(0.1)
 
 
 def main():
@@ -29,10 +38,16 @@ def main():
     binary = str(arguments.helenus.resolve())
 
     def ask(*words):
-        return subprocess.run([binary, *map(str, words)], capture_output=True, text=True, check=True).stdout
+        done = subprocess.run([binary, *map(str, words)], capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"helenus {' '.join(map(str, words))}: {done.stderr}")
+        return done.stdout
 
     def query(recording, sql):
-        return int(next(iter(json.loads(ask("sql", recording, sql, "--json"))[0].values())) or 0)
+        return int(float(ask("sql", recording, sql, "--csv").splitlines()[1] or 0))
+
+    def jcmd(pid, what):
+        return subprocess.run(["jcmd", str(pid), what], capture_output=True, text=True, check=True).stdout
 
     folder = Path(tempfile.mkdtemp(prefix="helenus-attach-"))
     name = folder.name
@@ -42,7 +57,8 @@ def main():
         words = ["load", "keyvalue/mixed", "--node", arguments.address, "--population", "10k", "--connections", "4"]
         words += ["--rate", str(arguments.rate), "--for", "1h", "-o", str(folder / "load")]
         load = subprocess.Popen([binary, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        seen, empty = 0, 0
+        wait_for(lambda: load.poll() is not None or any(folder.glob("load/requests*/*")), "the load")
+        seen, empty, started = 0, 0, time.monotonic()
         for number in range(arguments.rounds):
             recording = folder / "round"
             of_round = ["--requests", "jvm", "--stacks", "off", "--for", "500ms", "-o", recording]
@@ -52,16 +68,21 @@ def main():
             shutil.rmtree(recording)
             print(f"\rround {number + 1} of {arguments.rounds}", end="", file=sys.stderr, flush=True)
         print(file=sys.stderr)
+        seconds = time.monotonic() - started
         load.send_signal(signal.SIGINT)
         load.wait(timeout=60)
         sent = query(folder / "load", "select count(*) as n from requests")
         failed = query(folder / "load", "select count(*) as n from requests where outcome <> 'ok'")
-        histogram = subprocess.run(["jcmd", str(node["pid"]), "GC.class_histogram"], capture_output=True, text=True)
-        left = [line.split() for line in histogram.stdout.splitlines() if any(name in line for name in OURS)]
-        print(f"{arguments.rounds} rounds: {seen} requests read in the JVM, {empty} rounds without any")
-        print(f"load: {sent} requests, {failed} failed")
-        print(f"handlers left: {sum(int(line[1]) for line in left)}")
-        return 1 if failed or left or empty else 0
+        late = "select approx_percentile_cont(end_ns - intended_start_ns, {}) / 1000000 as ms from requests"
+        p50, p99, most = (query(folder / "load", late.format(share)) for share in (0.5, 0.99, 1.0))
+        # The histogram is of what a full collection leaves.
+        classes = [line.split() for line in jcmd(node["pid"], "GC.class_histogram").splitlines()]
+        left = sum(int(line[1]) for line in classes if len(line) > 3 and line[3] in OURS)
+        threads = jcmd(node["pid"], "Thread.print").count('"helenus-agent')
+        print(f"{arguments.rounds} rounds in {seconds:.0f} s: {seen} requests read in the JVM, {empty} rounds without any")
+        print(f"load: {sent} requests, {failed} failed; response time p50 {p50} ms, p99 {p99} ms, at most {most} ms")
+        print(f"left in the JVM: {left} handlers, {threads} threads of the agent")
+        return 1 if failed or left or threads or empty else 0
     finally:
         if load and load.poll() is None:
             load.kill()
