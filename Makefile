@@ -141,6 +141,9 @@ docs: $(MDBOOK)
 	@rm -rf $(BOOK) && mkdir -p $(BOOK)/src/agent
 	@cp docs/book/book.toml $(BOOK) && cp docs/book/SUMMARY.md README.md CONTRIBUTING.md SECURITY.md LICENSE $(BOOK)/src
 	@cp agent/PROTOCOL.md $(BOOK)/src/agent && cp -r docs $(BOOK)/src/docs && rm -r $(BOOK)/src/docs/book
+	@# mdBook names the page of README.md index.html.
+	@sed -i 's/README\.md/index.md/g' $(BOOK)/src/docs/*.md $(BOOK)/src/*.md && mv $(BOOK)/src/README.md $(BOOK)/src/index.md
+	@mv $(BOOK)/src/docs/README.md $(BOOK)/src/docs/index.md
 	@$(MDBOOK) build --dest-dir $(CURDIR)/dist/docs $(BOOK)
 $(MDBOOK):
 	cargo install --locked mdbook --version '~0.5' --no-default-features --features search --root $(HOME)/.cache/helenus/mdbook

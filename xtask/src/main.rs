@@ -15,7 +15,7 @@ fn main() -> Result<()> {
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["generate"] => write_all(),
         ["changelog"] => changelog::print(),
-        ["changelog", version] => changelog::release(version),
+        ["changelog", version] if !version.starts_with('-') => changelog::release(version),
         ["licenses"] => licenses::run(false),
         ["licenses", "--check"] => licenses::run(true),
         _ => bail!("usage: cargo xtask generate | licenses [--check] | changelog [VERSION]"),

@@ -112,27 +112,27 @@ impl Conversations {
         self.sample
     }
 
-    /// Halves the connections that are followed so many times, or as often as some with requests remain. None where nothing
-    /// is left out.
+    /// Halves the connections that are followed so many times, or as often as enough with requests remain: a weight says
+    /// nothing true of a few connections, one of which may have all the requests. None where nothing is left out.
     pub(super) fn narrow(&mut self, halvings: u32) -> Option<LeftOut> {
         /// Candidate choices of the first connections; the one that keeps the share of requests best is used.
         const TRIED: u16 = 64;
+        const FEWEST_FOLLOWED: usize = 8;
         let now = self.sample;
-        let requests = |sample: Sample| -> u64 {
-            self.all
-                .iter()
-                .filter(|(client, _)| sample.follows(client.port()))
-                .map(|(_, one)| one.protocol.requests)
-                .sum()
+        let requests = |sample: Sample| -> (u64, usize) {
+            let followed = self.all.iter().filter(|(client, _)| sample.follows(client.port()));
+            let requests = followed.map(|(_, one)| one.protocol.requests).filter(|requests| *requests > 0);
+            requests.fold((0, 0), |(sum, connections), requests| (sum + requests, connections + 1))
         };
-        let all = requests(now);
+        let (all, _) = requests(now);
         let most = (now.level + halvings).min(MOST_HALVINGS);
         let (sample, followed) = (now.level + 1..=most).rev().find_map(|level| {
             let wanted = all >> (level - now.level);
             let salts = if now.level == 0 { 0..TRIED } else { now.salt..now.salt + 1 };
             let tried = salts.map(|salt| Sample { level, salt }).map(|sample| (sample, requests(sample)));
             tried
-                .filter(|(_, followed)| *followed > 0 && *followed < all)
+                .filter(|(_, (followed, connections))| *connections >= FEWEST_FOLLOWED && *followed < all)
+                .map(|(sample, (followed, _))| (sample, followed))
                 .min_by_key(|(_, followed)| followed.abs_diff(wanted))
         })?;
         self.sample = sample;
@@ -593,9 +593,9 @@ mod tests {
         let captured = captured("v5");
         // Several clients that do the same at the same time.
         let copies = packets(&captured).into_iter().flat_map(|(time_ns, packet)| {
-            (0..8).map(move |copy| {
+            (0..32).map(move |copy| {
                 let mut packet = packet;
-                packet.client.set_port(packet.client.port().wrapping_add(copy * 500));
+                packet.client.set_port(packet.client.port().wrapping_add(copy * 150));
                 (time_ns, packet)
             })
         });
