@@ -13,6 +13,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// A source reports about once a second: a longer time between two reports is a time without it.
 const LONGEST_BETWEEN_REPORTS_NS: i64 = 1_000_000_000;
 
+/// Two recorders know the clock of the epoch this well against the monotonic one, each from its own readings of both.
+const CLOCKS_AGREE_NS: i64 = 1_000_000;
+
 /// Rows of a recording that another recording of the same machine has as well.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repeated {
@@ -49,7 +52,10 @@ pub fn repeated(recordings: &[Recording]) -> Result<Vec<Vec<Repeated>>, Error> {
                 for (index, watched) in in_order {
                     if !taken.is_empty() {
                         let offset_ns = recordings[*index].manifest().clock.epoch_offset_ns;
-                        let windows = taken.iter().map(|(start, end)| (start + offset_ns, end + offset_ns)).collect();
+                        let window = |(start, end): &(i64, i64)| {
+                            (start + offset_ns - CLOCKS_AGREE_NS, end + offset_ns + CLOCKS_AGREE_NS)
+                        };
+                        let windows = taken.iter().map(window).collect();
                         found[*index].push(Repeated { table, node: node.map(str::to_string), windows });
                     }
                     taken = joined(taken.into_iter().chain(watched.windows(seen, node)).collect());

@@ -101,7 +101,7 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
     } else {
         findings.iter_mut().for_each(|finding| tell_minor(finding, false));
     }
-    let is_open = |finding: &Finding| finding.finding == unexplained::NAME;
+    let is_open = |finding: &Finding| finding.finding == unexplained::NAME && finding.severity > Severity::Information;
     findings.sort_by(|a, b| {
         let by_severity = b.severity.cmp(&a.severity).then(is_open(a).cmp(&is_open(b)));
         by_severity.then(b.weight.total_cmp(&a.weight))
