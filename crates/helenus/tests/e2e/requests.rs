@@ -37,11 +37,6 @@ fn requests_in_tls_are_read_inside_the_jvm() {
     assert!(seen + lost >= expected && (lost > 0 || seen == expected), "{seen} of {expected} seen, {lost} lost");
     assert_eq!(place.ask("whole", "select count(*) from sources where source = 'wire' and provider <> 'jvm'"), 0);
 
-    let (certificate, store) = (place.path("node.pem"), place.path("node.p12"));
-    let (certificate, store) = (certificate.to_str().unwrap(), store.to_str().unwrap());
-    let clients = [(&GOCQL, vec!["4", certificate]), (&JAVA, vec!["5", store, "secret1"])];
-    every_request_is_recorded(&place, address, "jvm", &clients);
-
     // Connections that are open, again and again.
     let driven = place.start(&format!("load {load} --for 25s --node {address} -o driven"));
     wait_for("requests to be sent", || size_of(&place.path("driven/requests")) > 0);

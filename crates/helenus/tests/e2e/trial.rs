@@ -93,7 +93,7 @@ impl Churned {
     /// A memtable's timer is lost if it fires before the memtable is the current one, which happens on a busy machine;
     /// another period starts a new timer.
     fn wait_for_flushes(&mut self, more_than: usize) {
-        let period = 500 + more_than;
+        let period = 501 + more_than;
         self.cql.query(&format!("ALTER TABLE churn.events WITH memtable_flush_period_in_ms = {period}")).unwrap();
         let mut before = 0;
         wait_for("flushes", || {
@@ -241,8 +241,8 @@ fn what_is_wrong_is_refused(churned: &Churned) {
 fn wherever_it_is_killed_the_rest_is_cleaned_up() {
     let mut churned = Churned::new();
     let files = churned.files();
-    for step in ["begin", "snapshot", "link", "clear", "start", "cut", "read"] {
-        let sample = if step == "cut" { "--sample 50%" } else { "" };
+    for step in ["begin", "snapshot", "link", "clear", "start", "trim", "read"] {
+        let sample = if step == "trim" { "--sample 50%" } else { "" };
         let running = churned.place.start(&churned.try_it(&format!("--compaction {LEVELED} {sample}")));
         let until = Instant::now() + Duration::from_secs(120);
         while !churned.journal().iter().any(|entry| entry["step"] == step) {
