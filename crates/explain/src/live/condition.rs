@@ -53,7 +53,7 @@ pub struct Condition {
     pub(super) lasts: Duration,
 }
 
-/// What is wrong with the text of a condition, and where.
+/// A text that is no condition: the place of the error, and what would be right there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("at character {at}, {found}: {allowed}")]
 pub struct BadCondition {
@@ -223,7 +223,7 @@ impl<'a> Rest<'a> {
         is_there
     }
 
-    /// What stands in parentheses, which may have parentheses in it.
+    /// The text between parentheses, which may have parentheses in it.
     fn argument(&mut self) -> Result<Option<(usize, &'a str)>, BadCondition> {
         let opens = self.at;
         if !self.take("(") {
@@ -274,7 +274,10 @@ impl<'a> Rest<'a> {
     /// The error at a place.
     fn bad(&self, at: usize, allowed: impl Into<String>) -> BadCondition {
         let (before, after) = self.text.split_at(at);
-        let found = match after.split(|c: char| c.is_whitespace() || c == ')').find(|word| !word.is_empty()) {
+        let is_closing = after.trim_start().starts_with(')');
+        let mut words = after.split(|c: char| c.is_whitespace() || c == ')').filter(|word| !word.is_empty());
+        let found = match words.next() {
+            _ if is_closing => "`)`".to_string(),
             Some(word) => format!("`{}`", word.chars().take(40).collect::<String>()),
             None => "the end".to_string(),
         };
@@ -337,6 +340,7 @@ mod tests {
         refused("gc > 0.2", 6, "such as 20%");
         refused("gc(young) > 20%", 4, "takes nothing in parentheses");
         refused("pending > 5", 8, "pending(MutationStage)");
+        refused("p99) > 1s", 4, "`)`: expected `>`");
         refused("log", 4, "log(tombstones)");
         refused("log(x) > 3", 8, "expected the end");
         refused("exit for 3s", 6, "expected the end");

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// The newest seconds are judged later, when the rows of all sources have come.
 const LATE_NS: i64 = 3 * SECOND_NS;
-/// What lies further back is not judged any more: the machine was asleep.
+/// Seconds that lie further back are not judged: the machine was asleep.
 const MISSED_NS: i64 = 60 * SECOND_NS;
 /// Collections are judged by the share of this time, since one of them may stop a node for longer than a second.
 const GC_OVER_NS: i64 = 10 * SECOND_NS;

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const JUDGE_EVERY: Duration = Duration::from_secs(1);
 /// Conditions look at a few seconds.
 const BINS: usize = 30;
-/// What comes after the moment is in the copy, too. Conditions that come true meanwhile are part of the same incident.
+/// Time after the moment that is in the copy, too. Conditions that come true in it are part of the same incident.
 const AFTER: Duration = Duration::from_secs(10);
 const BEFORE: Duration = Duration::from_secs(300);
 /// Between two copies for one condition, at first and at most.
@@ -125,7 +125,7 @@ impl Watching {
         let _ = self.ended.send(());
     }
 
-    /// What there is to say since the last call.
+    /// The lines since the last call.
     pub fn lines(&self) -> impl Iterator<Item = Line> {
         self.lines.try_iter()
     }

@@ -1,4 +1,4 @@
-//! What is done about an incident: a copy of its minutes, explained, with a report and a command for alerts.
+//! Handles an incident: copies its minutes, explains them, writes a report, and runs the command for alerts.
 
 use super::Line;
 use crate::cli::POLL_EVERY;
@@ -28,7 +28,7 @@ const PREFIX: &str = "incident-";
 /// As strftime has it, with an example of its length.
 const NAME: (&str, usize) = ("%Y%m%d-%H%M%S", "20251128-031240".len());
 const RECORDING: &str = "helenus";
-/// What stands beside the copy.
+/// Extensions of the files beside the copy.
 const REPORT: &str = "html";
 const EXPLANATION: &str = "txt";
 
