@@ -1,7 +1,8 @@
-//! How long `helenus tables` and `helenus advise` take, and how much memory, for a recording of a day of 200 tables, of which 50
-//! are in work all the time, with a row each second; the others have one a minute.
+//! How long `helenus tables` and `helenus advise` take, and how much memory, for a recording that covers a day of 200
+//! tables. 50 tables are in constant use and have a row each second; the others have one row a minute.
 //!
-//! `cargo bench -p helenus-explain --bench day_of_tables`, or with numbers of hours and of tables in work: `… -- 2 200`.
+//! `cargo bench -p helenus-explain --bench day_of_tables`, or with the number of hours and of tables in use: `… -- 2
+//! 200`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -14,11 +15,11 @@ const S: i64 = 1_000_000_000;
 const T0: i64 = 1_700_000_000 * S;
 const TABLES: i64 = 200;
 const NODE: &str = "127.0.0.1";
-/// Upper bound for the time of an answer, s.
+/// Upper bound for the time of an answer, in seconds.
 const BOUND_S: f64 = 2.0;
 
 fn main() {
-    // Cargo hands `--bench` on.
+    // Cargo passes `--bench` to the benchmark.
     let mut numbers = std::env::args().filter_map(|argument| argument.parse::<i64>().ok());
     let (hours, in_work) = (numbers.next().unwrap_or(24), numbers.next().unwrap_or(50).min(TABLES));
     let folder = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -31,7 +32,7 @@ fn main() {
     );
     let mut worst: f64 = 0.0;
     for run in 1..=3 {
-        // 5: the peak starts again from what is used now.
+        // Writing 5 to clear_refs resets the process's peak memory.
         std::fs::write("/proc/self/clear_refs", "5").unwrap();
         let started = Instant::now();
         let engine = Engine::open(&[Recording::open(&path).unwrap()]).unwrap();
@@ -58,7 +59,7 @@ fn memory_mib(field: &str) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
 }
 
-/// Counters that grow each second, figures that move, and the rest of what the agent records of a node.
+/// What the agent records of a node: counters that grow each second, gauges that vary, and the rest.
 fn record(path: &Path, seconds: i64, in_work: i64) {
     let mut manifest = Manifest::new("a day", "bench");
     manifest.nodes.push(NodeFacts { address: NODE.into(), cassandra: Some("5.0.9".into()), ..NodeFacts::default() });

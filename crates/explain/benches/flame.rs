@@ -16,7 +16,7 @@ use std::time::Instant;
 const S: i64 = 1_000_000_000;
 const T0: i64 = 1_700_000_000 * S;
 const SECONDS: i64 = 600;
-/// As many stacks as a busy node has in some minutes, and about as deep.
+/// About as many distinct stacks as a busy node has in some minutes, and about as deep.
 const STACKS: usize = 20_000;
 const DEPTH: usize = 45;
 const GROUPS: [&str; 8] = [
@@ -93,7 +93,7 @@ fn record(path: &Path, samples: i64) {
             thread_group: group,
             stack: (how * how / STACKS) as i64,
         });
-        // The writer is never far behind.
+        // The writer never has more than a few rows to catch up with.
         if index % 1_000_000 == 999_999 {
             std::thread::sleep(std::time::Duration::from_millis(400));
         }

@@ -16,13 +16,13 @@ const SECONDS: i64 = 90;
 const NODE: &str = "127.0.0.1";
 
 fn main() {
-    // Cargo hands `--bench` on.
+    // Cargo passes `--bench` to the benchmark.
     let requests: i64 = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("recording");
     record(&path, requests);
     for run in 1..=3 {
-        // 5: the peak starts again from what is used now.
+        // Writing 5 to clear_refs resets the process's peak memory.
         std::fs::write("/proc/self/clear_refs", "5").unwrap();
         let before = memory_mib("VmRSS");
         let started = Instant::now();
@@ -49,7 +49,7 @@ fn memory_mib(field: &str) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
 }
 
-/// Nine steps that are all kept up with, a pause of 30 ms every second, 200 threads, 20 pools.
+/// Nine steps of load, all of which the server keeps up with, a pause of 30 ms every second, 200 threads and 20 pools.
 fn record(path: &Path, requests: i64) {
     let recorder = Recorder::create(path, Manifest::new("a million", "bench")).unwrap();
     for step in 0..9 {

@@ -91,7 +91,7 @@ fn record(path: &Path, calls: i64) {
             bytes: (call != "futex").then_some(how % 65_536),
             error: None,
         });
-        // The writer is never far behind.
+        // The writer never has more than a few rows to catch up with.
         if index % 1_000_000 == 999_999 {
             std::thread::sleep(std::time::Duration::from_millis(400));
         }

@@ -16,7 +16,7 @@ const SECONDS: i64 = 600;
 const OPERATIONS: [&str; 4] = ["read", "write", "scan", "delete"];
 
 fn main() {
-    // Cargo hands `--bench` on.
+    // Cargo passes `--bench` to the benchmark.
     let requests: i64 = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(5_000_000);
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("recording");

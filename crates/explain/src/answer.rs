@@ -25,7 +25,7 @@ fn has_knee(evidence: &Evidence) -> bool {
     evidence.knee.as_ref().is_some_and(|knee| knee.reached)
 }
 
-/// Three sentences: the knee, the requests of the steps that kept up, and whether they were slow or why.
+/// Three sentences: the knee, the judged requests of the steps that kept up, and whether they were slow and why.
 fn beyond_the_knee(evidence: &Evidence, top: &Finding, findings: &[Finding]) -> Vec<String> {
     let [judged, slow] = seen(evidence);
     let cause = leading(&findings[1..]).map(|cause| format!("{}.", cause.title));
@@ -82,7 +82,7 @@ fn why(top: &Finding, findings: &[Finding]) -> String {
     }
 }
 
-/// The first finding that says where the time of slow requests went.
+/// The first finding that says where slow requests spent their time.
 fn leading(findings: &[Finding]) -> Option<&Finding> {
     let tells = |finding: &&Finding| {
         let explains = |claim: &Claim| match claim {
@@ -94,13 +94,13 @@ fn leading(findings: &[Finding]) -> Option<&Finding> {
     findings.iter().find(tells)
 }
 
-/// Advice of the rules may have several.
+/// The advice of a finding may be several sentences.
 fn first_sentence(text: &str) -> String {
     let first = text.split_inclusive(". ").next().unwrap_or_default().trim_end();
     format!("{}.", first.trim_end_matches(['.', ':', ';']))
 }
 
-/// A title in the middle of a sentence: lower case, except for abbreviations.
+/// Changes a title for use inside a sentence: its first letter becomes lower case, except in abbreviations.
 fn in_sentence(title: &str) -> String {
     let mut letters = title.chars();
     match (letters.next(), letters.clone().next()) {

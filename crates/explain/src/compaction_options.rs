@@ -9,7 +9,8 @@ pub(crate) fn simple_name(class: &str) -> &str {
     class.rsplit('.').next().unwrap_or(class)
 }
 
-/// Length of a window in s; None for another strategy. Without options, Cassandra's default of one day holds.
+/// Length of a compaction window in seconds; None for other strategies. Without options it is Cassandra's default of
+/// one day.
 pub(crate) fn window_seconds(compaction: &BTreeMap<String, String>) -> Option<i64> {
     let class = compaction.get("class")?;
     let size: i64 = compaction.get("compaction_window_size").map_or(Some(1), |size| size.parse().ok())?;

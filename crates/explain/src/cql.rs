@@ -1,11 +1,12 @@
 //! Reads kind, tables and columns from the text of a CQL statement.
 
-/// The tables that the DELETEs of a statement or of a batch name.
+/// The tables that the DELETE statements of a statement or batch name.
 pub(crate) fn deleted_from(statement: &str) -> Vec<String> {
     let words: Vec<&str> = statement.split(|letter: char| letter.is_ascii_whitespace() || letter == ';').collect();
     let mut tables = Vec::new();
     for (at, word) in words.iter().enumerate() {
-        // A word within a text is taken for one, too: that errs on the side of a table that is deleted from.
+        // A word inside a text literal counts as well, so the result may name a table that is not deleted from, but
+        // never misses one.
         if word.eq_ignore_ascii_case("DELETE")
             && let Some(from) = words[at..].iter().position(|word| word.eq_ignore_ascii_case("FROM"))
         {
@@ -20,7 +21,7 @@ pub(crate) fn is_select(statement: &str) -> bool {
     statement.split_ascii_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("SELECT"))
 }
 
-/// How many of the columns a SELECT reads.
+/// The number of columns that a SELECT reads.
 pub(crate) fn columns_asked(statement: &str, columns: &[&str]) -> usize {
     let asked = names(statement).take_while(|name| !name.eq_ignore_ascii_case("FROM")).collect::<Vec<_>>();
     if asked.iter().any(|name| name == "*") {
@@ -33,7 +34,7 @@ pub(crate) fn columns_asked(statement: &str, columns: &[&str]) -> usize {
     columns.iter().filter(|column| asked.iter().any(|name| is(name, column))).count()
 }
 
-/// Splits a text into names and stars.
+/// Splits a statement into names and asterisks.
 fn names(statement: &str) -> impl Iterator<Item = String> + '_ {
     let mut rest = statement;
     std::iter::from_fn(move || {
@@ -55,8 +56,8 @@ pub(crate) fn table_of_statement(statement: &str) -> Option<String> {
     table_word(statement).map(plain_name)
 }
 
-/// The name under which equal statements are counted: the text with the keyspace of its table. For a batch the name leaves out
-/// the number of statements.
+/// The name under which equal statements are counted: the text without keyspace. The name of a batch leaves out the
+/// number of statements.
 pub(crate) fn operation(statement: &str, keyspace: Option<&str>) -> String {
     let batch = first_of_batch(statement);
     let text = batch.map_or(statement.to_string(), |first| format!("batch: {first}"));
@@ -71,7 +72,7 @@ pub(crate) fn operation(statement: &str, keyspace: Option<&str>) -> String {
     format!("{}{keyspace}.{}", &text[..at], &text[at..])
 }
 
-/// Older recordings have the number of its statements in the text of a batch.
+/// Older recordings have the number of statements in the text of a batch.
 fn first_of_batch(statement: &str) -> Option<&str> {
     let after = statement.strip_prefix("batch of ").and_then(|batch| batch.split_once(": ")).map(|(_, first)| first);
     after.or_else(|| statement.strip_prefix("batch: "))
@@ -103,14 +104,14 @@ pub(crate) fn split_table(statement: &str) -> (Option<String>, Option<String>) {
     }
 }
 
-/// The kind of request that a statement makes; None where its text is not known.
+/// The kind of request that a statement makes; None if its text is not known.
 pub(crate) fn kind(statement: &str) -> Option<&'static str> {
     if statement.is_empty() || statement.starts_with("prepared ") {
         return None;
     }
     let upper = statement.to_ascii_uppercase();
     let first = upper.split(|letter: char| !letter.is_ascii_alphabetic()).find(|word| !word.is_empty())?;
-    // With the condition of a lightweight transaction, outside of names in quotes.
+    // Finds the IF of a lightweight transaction outside of quoted names.
     let has = |wanted: &str| upper.split_ascii_whitespace().any(|word| word == wanted);
     Some(match first {
         "SELECT" if !has("WHERE") || upper.contains("TOKEN(") => "range read",
@@ -123,12 +124,12 @@ pub(crate) fn kind(statement: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether a name, perhaps without its keyspace, is that of the table with this full name.
+/// Whether `name`, with or without a keyspace, names the table `table` (`keyspace.table`).
 pub(crate) fn is_name_of(name: &str, table: &str) -> bool {
     table == name || (!name.contains('.') && table.rsplit_once('.').is_some_and(|(_, last)| last == name))
 }
 
-/// Without quotes, and without what follows at once.
+/// The name at the start of a word: without quotes, and without characters that cannot be part of a name.
 fn plain_name(word: &str) -> String {
     let name: String =
         word.chars().take_while(|letter| letter.is_alphanumeric() || ['_', '.', '"'].contains(letter)).collect();

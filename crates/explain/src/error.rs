@@ -37,7 +37,7 @@ pub enum Error {
     #[error("{0}")]
     Nothing(String),
 
-    /// More than a file of the format can hold or its reader can show.
+    /// The result is larger than a file of the format can hold or its reader can show.
     #[error("{0}")]
     TooMuch(String),
 

@@ -1,4 +1,4 @@
-//! The answer: why were the slow requests slow?
+//! The explanation of a recording: why the slow requests were slow.
 
 use crate::anatomy::{Knee, Phase};
 use crate::answer::answer;
@@ -18,34 +18,35 @@ use std::fmt;
 /// The requests that were judged, and the findings about them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
-    /// The question of the experiment that was recorded; None for other recordings.
+    /// The experiment's question; None for recordings of something else.
     pub question: Option<String>,
-    /// Observation, verdict (slow or not), cause and next step: four sentences at most.
+    /// At most four sentences: what was observed, whether it was slow, the cause, and the next step.
     pub answer: String,
-    /// A request that took longer is slow.
+    /// The threshold: requests that took longer are slow.
     pub slow_threshold_ms: f64,
-    /// `p99 of the measured phases`, with the requests that it is the p99 of; or the time that was asked for.
+    /// The name of the threshold: `p99 of the measured phases`, or the time that the user gave.
     pub slow_threshold_name: String,
     /// The provider of the requests.
     pub provider: Provider,
     /// Requests of the clients for each recorded one: more than 1 where some connections were not followed.
     pub weight: f64,
-    /// Of the judged requests' response times.
+    /// Percentiles of the judged requests' response times.
     pub median_ms: f64,
     pub judged_requests: usize,
     pub slow_requests: usize,
-    /// Requests that took as long and are not judged: of a warm-up, or of phases that did not keep up.
+    /// Requests above the threshold that are not judged, because they belong to a warm-up or to phases that did not
+    /// keep up.
     pub slower_unjudged_requests: usize,
-    /// The judged stretches of time.
+    /// The intervals whose requests are judged.
     pub judged: Vec<JudgedWindow>,
-    /// All requests of the recording.
+    /// Number of all requests in the recording.
     pub requests: usize,
     pub phases: Vec<Phase>,
-    /// None unless the load had steps in open loop.
+    /// The knee; None unless the load had steps in open loop.
     pub knee: Option<Knee>,
     /// Data that was not recorded, and the questions that stay open without it.
     pub missing: Vec<MissingData>,
-    /// Most important first.
+    /// The findings, the most important first.
     pub findings: Vec<Finding>,
 }
 
@@ -156,7 +157,7 @@ impl Explanation {
         self.findings.iter().map(|finding| finding.severity).max().unwrap_or(Severity::Information)
     }
 
-    /// Hands on the findings as rows of the `findings` table.
+    /// Passes the findings on as rows of the table `findings`.
     pub fn for_each_row(&self, mut take: impl FnMut(rows::Finding<'_>)) {
         for finding in &self.findings {
             take(rows::Finding {
@@ -178,7 +179,7 @@ impl Explanation {
     }
 }
 
-/// Plain text, as a terminal shows it.
+/// The explanation as plain text, as a terminal shows it.
 impl fmt::Display for Explanation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "{}\n\n{}", self.answer, self.summary())?;

@@ -11,7 +11,7 @@ use serde::Serialize;
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct NodeGc {
     pub node: String,
-    /// Collectors by the JVM's names.
+    /// The collectors, by the JVM's names.
     pub collectors: Vec<String>,
     /// The providers of the rows, such as jfr.
     pub providers: Vec<String>,
@@ -23,7 +23,7 @@ pub struct NodeGc {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct GcFigures {
-    /// Since the start of the recording.
+    /// Start of the interval, since the start of the recording.
     pub start_s: f64,
     pub length_s: f64,
     pub young: usize,
@@ -32,16 +32,16 @@ pub struct GcFigures {
     /// Collections of the whole heap in one pause.
     pub full: usize,
     pub paused_ms: f64,
-    /// Share of the time in which the JVM was paused for them.
+    /// Share of the time in which the JVM was paused for collections.
     pub paused_share: f64,
-    /// Percentiles over the pauses of whole collections.
+    /// Percentiles over the pauses of whole collections, in ms.
     pub pause_p50_ms: Option<f64>,
     pub pause_max_ms: Option<f64>,
-    /// Bytes that were added to the heap between collections.
+    /// Bytes allocated: the growth of the heap between collections.
     pub allocated_bytes_per_s: Option<f64>,
     /// The heap's growth from after one young collection to after the next: promoted or kept objects.
     pub kept_bytes_per_s: Option<f64>,
-    /// After the last one.
+    /// Heap occupancy after the last collection.
     pub heap_after_bytes: Option<i64>,
 }
 
@@ -55,12 +55,14 @@ struct Collection {
 }
 
 impl Collection {
-    /// G1New, ParNew, DefNew, ParallelScavenge, PSNew, ZGC Minor: the others collect the old generation, or know none.
+    /// Young collectors: G1New, ParNew, DefNew, ParallelScavenge, PSNew, ZGC Minor. The others collect the old
+    /// generation, or have no generations.
     fn is_young(&self) -> bool {
         ["New", "Young", "Minor", "Scavenge", "Copy"].iter().any(|young| self.collector.contains(young))
     }
 
-    /// The first three names come from the log, the others from the beans; G1's bean counts full collections only.
+    /// The first three names come from the JVM's log, the others from its MBeans. G1's MBean counts only full
+    /// collections.
     fn is_full(&self) -> bool {
         ["G1Full", "SerialOld", "ParallelOld", "MarkSweepCompact", "PS MarkSweep", "G1 Old Generation"]
             .contains(&self.collector.as_str())
@@ -114,7 +116,8 @@ pub fn gc(engine: &Engine, interval_ns: i64) -> Result<Vec<NodeGc>, Error> {
     Ok(collections.chunk_by(|a, b| a.node == b.node).map(of_node).collect())
 }
 
-/// `own` are all collections of the node, in their order; the last one before the window gives the heap's occupancy at its start.
+/// `own` are all collections of the node in order. The last one before the window gives the heap's occupancy at the
+/// start.
 fn figures(own: &[Collection], window: Interval, begin_ns: i64) -> GcFigures {
     let first = own.partition_point(|collection| collection.start_ns < window.start);
     let end = own.partition_point(|collection| collection.start_ns < window.end);
@@ -176,7 +179,7 @@ mod tests {
         assert_eq!((all.young, all.old, all.full), (3, 1, 0));
         assert_eq!((all.paused_ms, all.pause_max_ms), (150.0, Some(90.0)));
         assert!((all.paused_share - 0.015).abs() < 1e-9);
-        // 400, 400 and 400 MB; 30 MB stayed, and then less than before.
+        // 400 MB are allocated each time; 30 MB stay at first, and later less than before.
         assert_eq!(all.allocated_bytes_per_s, Some(120e6));
         assert_eq!(all.kept_bytes_per_s, Some(3e6));
         assert_eq!(all.heap_after_bytes, Some(40 * MB));

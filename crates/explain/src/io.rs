@@ -1,4 +1,4 @@
-//! I/O accounting: bytes read and written by file and table, and the bytes that clients got of them.
+//! I/O accounting: bytes read and written by file and table, and the bytes that clients received from them.
 
 use crate::cql::table_of_statement;
 use crate::engine::Engine;
@@ -11,28 +11,28 @@ use std::rc::Rc;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Io {
-    /// By bytes, most first.
+    /// Files by bytes, the most first.
     pub files: Vec<FileIo>,
     pub tables: Vec<TableIo>,
     pub statements: Vec<StatementIo>,
 }
 
-/// A file, or a description of it if it is no SSTable.
+/// A file; for others than SSTables, a description of the kind of file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FileIo {
     pub node: String,
     pub file: String,
-    /// `keyspace.table` of an SSTable.
+    /// The table as `keyspace.table`, for an SSTable.
     pub table: Option<String>,
     /// The SSTable component, such as Data.db.
     pub component: Option<String>,
-    /// By the threads that serve requests.
+    /// I/O of the threads that serve requests.
     pub reads: Traffic,
-    /// By all others: compaction, flushes, streams.
+    /// I/O of all other threads: compaction, flushes, streams.
     pub background_reads: Traffic,
     pub writes: Traffic,
-    /// Through memory that it is mapped to, by the threads that serve requests.
+    /// I/O through memory mappings, by the threads that serve requests.
     pub mapped_reads: MappedReads,
     pub background_mapped_reads: MappedReads,
     /// Bytes read from the disk, including readahead, for all reads of the file by calls and through mappings.
@@ -47,7 +47,7 @@ pub struct MappedReads {
     pub bytes: i64,
 }
 
-/// Calls and their bytes.
+/// Number of calls, and their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Traffic {
@@ -56,7 +56,7 @@ pub struct Traffic {
     pub total_ms: f64,
 }
 
-/// A table, on all nodes that were recorded.
+/// I/O of a table, on all recorded nodes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TableIo {
@@ -68,15 +68,15 @@ pub struct TableIo {
     pub mapped_reads: MappedReads,
     pub background_mapped_reads: MappedReads,
     pub from_disk_bytes: i64,
-    /// Requests that were answered with rows of it, on the wire.
+    /// Requests on the wire that were answered with rows of the table.
     pub requests: i64,
-    /// Bytes of those responses.
+    /// Bytes of the responses to them.
     pub returned_bytes: i64,
     /// Bytes read for requests, by calls and through mappings, for each byte that was returned. None where nothing was returned.
     pub amplification: Option<f64>,
 }
 
-/// A statement, as the wire showed it.
+/// A statement as it was seen on the wire.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StatementIo {
@@ -95,7 +95,7 @@ pub struct StatementIo {
 }
 
 impl Io {
-    /// Sums everything up; cached.
+    /// Sums up all I/O of the recording; the result is cached.
     pub(crate) fn of(engine: &Engine) -> Result<Rc<Io>, Error> {
         engine.once(Io::load)
     }
@@ -169,7 +169,7 @@ impl MappedReads {
 }
 
 impl TableIo {
-    /// Bytes read for requests, by calls and through mappings.
+    /// Bytes read for requests, by system calls and through memory mappings.
     pub fn read_bytes(&self) -> i64 {
         self.reads.bytes + self.mapped_reads.bytes
     }
@@ -237,7 +237,7 @@ fn sstable(path: &str) -> Option<(String, String)> {
     Some((format!("{}.{table}", folders.next()?), component.to_string()))
 }
 
-/// The name with its keyspace, if only one keyspace has files of such a table.
+/// The table's name with its keyspace, if only one keyspace has files of a table of that name.
 fn whole_name(named: &str, tables: &BTreeMap<String, TableIo>) -> String {
     if named.contains('.') {
         return named.to_string();

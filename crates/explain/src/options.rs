@@ -3,17 +3,17 @@
 use crate::{Error, text};
 use std::str::FromStr;
 
-/// From when on a request is slow.
+/// The threshold from which on a request is slow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SlowThreshold {
-    /// Slower than this share of the judged requests, 0.5 to 0.9999.
+    /// A percentile of the judged requests, as a share from 0.5 to 0.9999.
     Quantile(f64),
-    /// Response time in ns, above 0.
+    /// A response time in ns, above 0.
     Time(i64),
 }
 
 impl SlowThreshold {
-    /// `p99`, `p99.9`, or the time.
+    /// The threshold as text: `p99`, `p99.9`, or the time.
     pub fn name(&self) -> String {
         match self {
             SlowThreshold::Quantile(quantile) => format!("p{}", (quantile * 1e8).round() / 1e6),
@@ -25,7 +25,7 @@ impl SlowThreshold {
 impl FromStr for SlowThreshold {
     type Err = Error;
 
-    /// `p99`, `p99.9`; `250ms`, `1.5s`, or milliseconds without a unit.
+    /// Parses a threshold: `p99`, `p99.9`, `250ms`, `1.5s`, or milliseconds without a unit.
     fn from_str(text: &str) -> Result<SlowThreshold, Error> {
         let wrong = || Error::Threshold(format!("`{text}`"));
         let number = |text: &str| text.trim().parse::<f64>().map_err(|_| wrong());
@@ -45,7 +45,7 @@ impl FromStr for SlowThreshold {
         } else {
             number(text)?
         };
-        // An hour: no request takes longer, and the time stays far from the end of 64 bits.
+        // An hour: no request takes longer, and the value stays far from the limit of 64 bits.
         if ms > 0.0 && ms <= 3_600_000.0 { Ok(SlowThreshold::Time((ms * 1e6) as i64)) } else { Err(wrong()) }
     }
 }
@@ -59,7 +59,8 @@ pub struct Options {
     pub seed: u64,
     /// Start and end of the judged time, in ns since the Unix epoch; None for all.
     pub window: Option<(i64, i64)>,
-    /// Start and end of a good time that sets the median and the percentile; None to take them from the judged time.
+    /// Start and end of the baseline, a time without problems that sets the median and the percentile; None to take
+    /// them from the judged time.
     pub against: Option<(i64, i64)>,
 }
 

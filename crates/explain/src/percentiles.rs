@@ -1,8 +1,8 @@
-//! Exact percentiles: always of the values themselves, never of other percentiles.
+//! Exact percentiles: computed from the values themselves, never from other percentiles.
 
 use serde::Serialize;
 
-/// Milliseconds; None where there was no value.
+/// Percentiles in milliseconds; None without values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Percentiles {
@@ -30,7 +30,7 @@ pub(crate) fn quantile_of_sorted(sorted: &[i64], quantile: f64) -> Option<i64> {
     Some(sorted[rank.saturating_sub(1).min(last)])
 }
 
-/// The value in the middle, for values in any order. Reorders them.
+/// The median of values in any order. Reorders them.
 pub(crate) fn median(values: &mut [i64]) -> Option<i64> {
     let middle = values.len().checked_sub(1)? / 2;
     Some(*values.select_nth_unstable(middle).1)

@@ -2,7 +2,7 @@
 
 use crate::timeline::Interval;
 
-/// A question whose parameters are still open.
+/// A query whose parameters have no values yet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Query {
     #[cfg(test)]
@@ -15,11 +15,11 @@ pub(crate) struct Query {
 pub(crate) enum Value<'a> {
     Integer(i64),
     Text(&'a str),
-    /// A condition from our own code, inserted verbatim.
+    /// An SQL condition from our own code, inserted verbatim.
     Condition(&'a str),
 }
 
-/// A question is a file, or what several have in common and the rest of it.
+/// A query's text is one file, or a common part followed by the rest.
 macro_rules! queries {
     ($($constant:ident = $($file:literal)+),+ $(,)?) => {
         $(pub(crate) const $constant: Query = Query {
@@ -141,7 +141,7 @@ pub(crate) fn within(time: &str, windows: &[Interval]) -> String {
 }
 
 impl Query {
-    /// The query as a user can paste it: comments gone, every `$name` replaced by its value. A name without a value
+    /// The query as a user can paste it: without comments, every `$name` replaced by its value. A name without a value
     /// stays and lets the query fail.
     pub(crate) fn fill(&self, values: &[(&str, Value<'_>)]) -> String {
         let code: Vec<&str> =

@@ -1,4 +1,4 @@
-//! Random numbers that stay the same from one version to the next, so that a finding's p-value can be had again.
+//! Random numbers that stay the same in all versions, so that p-values are reproducible.
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
 #[derive(Debug, Clone)]
@@ -17,8 +17,8 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Evenly in 0 ≤ x < `bound`; 0 for a bound below 1. The bias of the modulus, below 2⁻²⁰ for spans of hours in
-    /// ns, does not matter here.
+    /// A uniform random number in 0 ≤ x < `bound`; 0 for a bound below 1. The bias of the modulus, below 2⁻²⁰ for spans
+    /// of hours in ns, does not matter here.
     pub(crate) fn below(&mut self, bound: i64) -> i64 {
         if bound < 1 { 0 } else { (self.next() % bound.unsigned_abs()) as i64 }
     }

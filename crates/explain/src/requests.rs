@@ -9,7 +9,7 @@ use arrow::record_batch::RecordBatch;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// One request; node, operation, outcome and client are numbers of [`Requests`]' names.
+/// One request. Node, operation, outcome and client are indices into the names of [`Requests`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Request {
     pub(crate) intended_ns: i64,
@@ -19,22 +19,22 @@ pub(crate) struct Request {
     pub(crate) operation: u16,
     pub(crate) outcome: u16,
     pub(crate) client: u16,
-    /// 0 where it is not known.
+    /// Port of the client; 0 if it is not known.
     pub(crate) client_port: u16,
     pub(crate) request_size: Size,
     pub(crate) response_size: Size,
-    /// Rows in the answer and one, as sizes are.
+    /// Class of the number of rows in the answer plus one, in powers of two.
     pub(crate) rows: Size,
     pub(crate) traits: Traits,
-    /// The first bits of its token.
+    /// The first 16 bits of the partition's token.
     pub(crate) token: i16,
 }
 
-/// Consistency level, further page, known token, known not to be asked of a replica: small facts in few bits.
+/// Packed flags: consistency level, further page, known token, sent to a node that is no replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Traits(u8);
 
-/// As `wire.consistency` names them.
+/// The consistency levels as the column `wire.consistency` names them.
 const LEVELS: [&str; 11] = [
     "ANY",
     "ONE",
@@ -57,7 +57,7 @@ impl Traits {
     fn of(level: Option<&str>, further_page: bool, has_token: bool, to_replica: Option<bool>) -> Traits {
         let level = level.and_then(|level| LEVELS.iter().position(|known| *known == level));
         let bit = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
-        // At most 11.
+        // At most 11 consistency levels, so that the index fits into its bits.
         let level = level.map_or(0, |place| place as u8 + 1);
         Traits(
             level
@@ -68,7 +68,7 @@ impl Traits {
     }
 }
 
-/// A size in bytes, to the power of two.
+/// A size class: sizes in bytes that have the same binary logarithm, rounded down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct Size(u8);
 
@@ -93,15 +93,15 @@ impl Size {
     }
 }
 
-/// The tokens that begin with the same 16 bits: in them is one partition that is often asked for, at most, and as good as no other
-/// requests. A token is a hash, so that one in 65,536 of the others is.
+/// The tokens that begin with the same 16 bits: at most one partition of such a group is usually hot, and it dominates
+/// the group. A token is a hash, so one in 65,536 of the other requests is in the group.
 pub(crate) fn tokens_like(first_bits: i16) -> (i64, i64) {
     let least = i64::from(first_bits) << 48;
     (least, least + ((1 << 48) - 1))
 }
 
 impl Request {
-    /// Consistency level, as a place among names.
+    /// Consistency level, as an index into its names.
     pub(crate) fn consistency(&self) -> Option<u8> {
         (self.traits.0 & 0x0f).checked_sub(1)
     }
@@ -110,17 +110,17 @@ impl Request {
         LEVELS.get(place).copied().unwrap_or_default()
     }
 
-    /// Whether it asks for a page that is not the first.
+    /// Whether the request asks for a page that is not the first.
     pub(crate) fn is_further_page(&self) -> bool {
         self.traits.0 & Traits::FURTHER_PAGE != 0
     }
 
-    /// Whether the node that was asked is known to be no replica of its partition.
+    /// Whether the coordinator is known not to be a replica of the request's partition.
     pub(crate) fn is_not_to_replica(&self) -> bool {
         self.traits.0 & Traits::NOT_TO_REPLICA != 0
     }
 
-    /// The first 16 bits of its token; None where that is not known.
+    /// The first 16 bits of the request's token; None if the token is not known.
     pub(crate) fn token(&self) -> Option<i16> {
         (self.traits.0 & Traits::HAS_TOKEN != 0).then_some(self.token)
     }
@@ -138,21 +138,21 @@ impl Request {
 
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
-    /// By intended start.
+    /// The requests, by intended start.
     pub(crate) rows: Vec<Request>,
     pub(crate) nodes: Vec<String>,
     pub(crate) operations: Vec<String>,
     pub(crate) outcomes: Vec<String>,
     pub(crate) clients: Vec<String>,
-    /// From when on each request of a node stands for several, and for how many, by node and time: where some connections were left
-    /// out. They become fewer while a node is recorded, and never more.
+    /// By node and time, the times from which on each recorded request represents several, and how many, because some
+    /// connections were not followed. The number of followed connections only decreases while a node is recorded.
     pub(crate) weights: Vec<(u16, i64, f64)>,
 }
 
 /// The name for all clients or operations beyond the last free number.
 const OTHERS: &str = "(others)";
 
-/// Numbers for names as they come.
+/// Assigns numbers to names in the order of their appearance.
 #[derive(Default)]
 struct Names {
     names: Vec<String>,
@@ -181,7 +181,7 @@ impl Requests {
         Ok(requests)
     }
 
-    /// Takes in rows. `weights` gets the first time of each weight but 1, by node.
+    /// Adds rows. `weights` receives, by node, the first time of each weight other than 1.
     fn take(
         &mut self,
         batch: &RecordBatch,
@@ -251,7 +251,7 @@ impl Requests {
         self.outcomes.get(usize::from(request.outcome)).map_or("", String::as_str)
     }
 
-    /// Its name in the workload, or its statement; empty where the recording has neither.
+    /// The operation's name in the workload, or its statement; empty if the recording has neither.
     pub(crate) fn operation(&self, request: &Request) -> &str {
         self.operations.get(usize::from(request.operation)).map_or("", String::as_str)
     }
@@ -260,8 +260,8 @@ impl Requests {
         self.outcome(request) == "ok"
     }
 
-    /// Whether the request's time is a latency: it was answered, or it was given up on because of the time it took.
-    /// A request that failed for another reason says nothing about how long an answer takes.
+    /// Whether the request's time is a latency: it was answered, or it timed out. The time of a request that failed for
+    /// another reason says nothing about latency.
     pub(crate) fn is_timed(&self, request: &Request) -> bool {
         matches!(self.outcome(request), "ok" | "timeout" | "write_timeout" | "read_timeout")
     }
@@ -283,7 +283,7 @@ impl Requests {
 
 impl Names {
     fn number_of(&mut self, values: &StringArray, row: usize) -> u16 {
-        /// Fewer than this are found faster one by one.
+        /// Below this number of requests a linear search is faster.
         const FEW: usize = 8;
         let value = if values.is_null(row) { "" } else { values.value(row) };
         let known = match self.names.len() <= FEW {

@@ -1,4 +1,4 @@
-//! How much a finding or an advice matters: what a script can fail on.
+//! How serious a finding or an advice is. Scripts can fail from a given severity on.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// As the `findings` table has it.
+    /// The severity as the table `findings` spells it.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Information => "information",

@@ -10,18 +10,18 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Sstable {
     pub node: String,
-    /// `keyspace.table`.
+    /// The table as `keyspace.table`.
     pub table: String,
-    /// Path of its file with the data.
+    /// Path of its Data.db file.
     pub file: String,
     /// Where the figures come from: SSTableReader, or sstablemetadata.
     pub source: String,
     pub level: Option<i64>,
-    /// Of all its files.
+    /// Size of all its files.
     pub disk_bytes: Option<i64>,
-    /// Before compression.
+    /// Size of the data before compression.
     pub data_bytes: Option<i64>,
-    /// On disk over before compression.
+    /// Compression ratio: size on disk divided by size before compression.
     pub compression_ratio: Option<f64>,
     /// Age at the end of the recording.
     pub age_s: Option<i64>,
@@ -32,20 +32,20 @@ pub struct Sstable {
     pub max_partition_bytes: Option<i64>,
     /// Estimated share of tombstones that are past gc_grace.
     pub droppable_ratio: Option<f64>,
-    /// Of the oldest and the newest write, as the writers gave it.
+    /// Write timestamps of the oldest and the newest cell, as the writers set them.
     pub min_timestamp_us: Option<i64>,
     pub max_timestamp_us: Option<i64>,
-    /// Times to live; 0 where some cells, or all, have none.
+    /// Smallest and largest TTL of its cells; 0 if some cells, or all, have none.
     pub min_ttl_s: Option<i64>,
     pub max_ttl_s: Option<i64>,
-    /// When incremental repair marked it; 0 where it did not.
+    /// When an incremental repair marked it as repaired; 0 if none did.
     pub repaired_at_ms: Option<i64>,
     pub first_token: Option<String>,
     pub last_token: Option<String>,
 }
 
 impl Sstable {
-    /// Cassandra's own.
+    /// Whether the table is one of Cassandra's own.
     pub fn is_of_system(&self) -> bool {
         self.table.starts_with("system.") || self.table.starts_with("system_")
     }
@@ -98,23 +98,23 @@ pub fn sstables(engine: &Engine) -> Result<Vec<Sstable>, Error> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SstableGroup {
     pub node: String,
-    /// `keyspace.table`.
+    /// The table as `keyspace.table`.
     pub table: String,
-    /// `level 1`, `window of 2026-11-22T08:00:00Z`, or `up to 4.2 MB` where there are neither levels nor windows.
+    /// The group's name: `level 1`, `window of 2026-11-22T08:00:00Z`, or `up to 4.2 MB` if there are neither levels nor
+    /// windows.
     pub group: String,
     pub sstables: usize,
     pub disk_bytes: i64,
 }
 
-/// The smallest tier of sizes, and how many times as large each next one is: about as SizeTieredCompactionStrategy has them,
-/// with its min_threshold of 4.
+/// The upper bound of the smallest tier, and the factor from one tier to the next. They are about those of
+/// SizeTieredCompactionStrategy with min_threshold 4.
 const TIER_BYTES: i64 = 1 << 20;
 const TIER_TIMES: i64 = 4;
 
-/// The groups of each table, from low levels, old windows and small sizes on.
+/// The groups of each table, in ascending order of level, window or size.
 ///
-/// # Errors
-/// A recording that can't be read.
+/// # Errors A recording that can't be read.
 pub fn sstable_groups(engine: &Engine, sstables: &[Sstable]) -> Result<Vec<SstableGroup>, Error> {
     let windows = windows(engine)?;
     let mut groups = Vec::new();
@@ -157,7 +157,7 @@ fn tier(size: i64) -> i64 {
     tier
 }
 
-/// Length of the windows, in s, of the tables under TimeWindowCompactionStrategy, by node and table.
+/// Length of the time windows, in seconds, of tables under TimeWindowCompactionStrategy; by node and table.
 fn windows(engine: &Engine) -> Result<BTreeMap<(String, String), i64>, Error> {
     let rows = engine.sql(&query::DEFINITIONS.fill(&[]))?;
     let (node, keyspace, table) = (rows.texts("node")?, rows.texts("keyspace")?, rows.texts("table_name")?);

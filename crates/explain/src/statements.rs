@@ -1,4 +1,4 @@
-//! The statements that were sent: the wire has their text, and so has the workload of a load that was recorded.
+//! The recorded statements: from the wire, which has their text, or from the workload of a recorded load.
 
 use crate::cql::{deleted_from, is_name_of, is_select, table_of_statement};
 use crate::engine::Engine;
@@ -6,32 +6,32 @@ use crate::io::Io;
 use crate::workloads;
 use crate::{Error, query};
 
-/// A statement that reads, without the values that it was sent with, and how often it was sent.
+/// A SELECT statement without its values, and how often it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Select {
     pub statement: String,
-    /// As the statement names it, with a keyspace where it names one.
+    /// The table as the statement names it, with a keyspace if it names one.
     pub table: String,
     pub requests: i64,
 }
 
 impl Select {
-    /// Whether it is about the table of this full name.
+    /// Whether the statement reads the table with this full name.
     pub fn is_of(&self, table: &str) -> bool {
         is_name_of(&self.table, table)
     }
 }
 
-/// The statements that were sent.
+/// The statements in a recording.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// Statements that read.
+    /// The SELECT statements.
     pub selects: Vec<Select>,
-    /// Tables that rows or columns were deleted of, as statements name them.
+    /// Tables that DELETE statements name, as they spell them.
     pub deleted_from: Vec<String>,
 }
 
-/// All statements: of the wire or, where that was not recorded, of the load. None where neither was.
+/// Loads all statements from the wire or, if it was not recorded, from the load. None if neither was recorded.
 pub fn sent(engine: &Engine) -> Result<Option<Sent>, Error> {
     let mut sent: Vec<(String, i64)> =
         Io::of(engine)?.statements.iter().map(|one| (one.statement.clone(), one.requests)).collect();

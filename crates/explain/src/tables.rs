@@ -1,4 +1,4 @@
-//! How the tables of the recorded nodes are: their disk space, SSTables and tombstones, and what their reads and writes took.
+//! Figures of the recorded nodes' tables: disk space, SSTables, tombstones, and latencies of reads and writes.
 
 use crate::engine::{Batches, Engine};
 use crate::query::Value;
@@ -12,30 +12,30 @@ use std::collections::BTreeMap;
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TableHealth {
     pub node: String,
-    /// `keyspace.table`.
+    /// The table as `keyspace.table`.
     pub table: String,
     pub reads_per_s: Option<f64>,
     pub writes_per_s: Option<f64>,
-    /// On the node itself, at the mean of the recording.
+    /// Mean latency on the node itself, over the recording.
     pub local_read_us: Option<f64>,
     pub local_write_us: Option<f64>,
     pub coordinator_reads_per_s: Option<f64>,
     pub coordinator_writes_per_s: Option<f64>,
-    /// With all that the coordinator waited for, at the mean of the last minutes.
+    /// Mean latency at the coordinator, including waits for replicas, over the node's last minutes.
     pub coordinator_read_us: Option<f64>,
     pub coordinator_write_us: Option<f64>,
     pub sstables: Option<i64>,
-    /// Of a table under LeveledCompactionStrategy, from level 0 on.
+    /// SSTables per level from level 0 on, under LeveledCompactionStrategy.
     pub sstables_by_level: Option<Vec<i64>>,
-    /// Of a table under TimeWindowCompactionStrategy, newest first.
+    /// SSTables per time window, newest first, under TimeWindowCompactionStrategy.
     pub sstables_by_window: Option<Vec<i64>>,
     pub largest_sstable_bytes: Option<i64>,
-    /// Since it was written; where its files could be looked at.
+    /// Time since the largest SSTable was written; None if the files could not be read.
     pub largest_sstable_age_s: Option<i64>,
     pub live_disk_bytes: Option<i64>,
-    /// With SSTables that are obsolete and not removed yet.
+    /// Disk space including obsolete SSTables that are not removed yet.
     pub total_disk_bytes: Option<i64>,
-    /// Written by flushes and compactions for each byte flushed, since the node started.
+    /// Write amplification: bytes written by flushes and compactions for each byte flushed, since the node started.
     pub write_amplification: Option<f64>,
     pub pending_compactions: Option<i64>,
     /// Pending compactions at the first reading.
@@ -44,7 +44,7 @@ pub struct TableHealth {
     /// Bytes that the running compactions have to read in total, and bytes that they have read.
     pub compacting_bytes: Option<i64>,
     pub compacted_bytes: Option<i64>,
-    /// 95th percentiles of the node's last minutes; without the agent there are the 99th of two of them.
+    /// Percentiles over the node's last minutes. The agent reports the 95th; without it, two figures have the 99th only.
     pub sstables_per_read_p95: Option<f64>,
     pub tombstones_per_slice_p95: Option<f64>,
     pub live_cells_per_slice_p95: Option<f64>,
@@ -55,22 +55,22 @@ pub struct TableHealth {
     pub percent_repaired: Option<f64>,
     pub mean_partition_bytes: Option<i64>,
     pub max_partition_bytes: Option<i64>,
-    /// On disk over before compression.
+    /// Compression ratio: size on disk divided by size before compression.
     pub compression_ratio: Option<f64>,
     pub bloom_false_positives: Option<i64>,
     pub bloom_false_ratio: Option<f64>,
     pub key_cache_hit_rate: Option<f64>,
-    /// Since the node started; None where the row cache was never asked.
+    /// Hit ratio since the node started; None if the row cache was never used.
     pub row_cache_hit_rate: Option<f64>,
 }
 
 impl TableHealth {
-    /// Cassandra's own.
+    /// Whether the table is one of Cassandra's own.
     pub fn is_of_system(&self) -> bool {
         self.table.starts_with("system.") || self.table.starts_with("system_")
     }
 
-    /// The p99, or the p95 where no p99 was recorded.
+    /// The p99, or the p95 if no p99 was recorded.
     pub fn tombstones_per_slice(&self) -> Option<f64> {
         self.tombstones_per_slice_p95.or(self.tombstones_per_slice_p99)
     }
@@ -86,8 +86,8 @@ impl TableHealth {
     }
 }
 
-/// A table has at least one row in this time, even when it is idle. Its first and last values are looked up in this much of
-/// the recording's start and end only: a day has 86,400 rows of each table between.
+/// Even an idle table has at least one row in this time. So its first and last values are looked up only in this much
+/// of the recording's start and end, and the up to 86,400 rows a day between them are not read.
 const ENDS_NS: i64 = 120_000_000_000;
 
 /// The tables of each node, by name.
@@ -108,12 +108,12 @@ pub fn tables(engine: &Engine) -> Result<Vec<TableHealth>, Error> {
     let lengths_ns = (0..rows.rows())
         .map(|row| {
             let span = spans.get(&node[row]);
-            // A table that was read once has no rate, even if nothing has changed since.
+            // A table with a single reading has no rate, even if nothing has changed since.
             if readings[row] < 2 && span.is_none_or(|span| span.readings < 2) {
                 return 0;
             }
             let end = span.map_or(last[row], |span| span.span.end);
-            // A table that was dropped has rows until then.
+            // A dropped table has rows only until then.
             let is_there = last[row] >= end - ENDS_NS;
             if is_there { end - first[row] } else { last[row] - first[row] }
         })
@@ -177,7 +177,7 @@ pub fn tables(engine: &Engine) -> Result<Vec<TableHealth>, Error> {
         percent_repaired: repaired[row],
         mean_partition_bytes: mean_partition[row],
         max_partition_bytes: max_partition[row],
-        // Cassandra says -1 where nothing is compressed.
+        // Cassandra reports -1 if nothing is compressed.
         compression_ratio: compression[row].filter(|ratio| *ratio > 0.0),
         bloom_false_positives: bloom[row],
         bloom_false_ratio: bloom_ratio[row],
@@ -190,14 +190,14 @@ pub fn tables(engine: &Engine) -> Result<Vec<TableHealth>, Error> {
     Ok(health.collect())
 }
 
-/// The time over which a node's tables were read.
+/// The time between the first and last reading of a node's tables.
 struct ReadSpan {
     span: Interval,
     /// Number of reads, where the source reports it; else 0.
     readings: i64,
 }
 
-/// By node.
+/// Reading times by node.
 fn spans(engine: &Engine) -> Result<BTreeMap<String, ReadSpan>, Error> {
     let rows = engine.sql(&query::TABLE_SPANS.fill(&[]))?;
     let (first, last, readings) = (rows.integers("first_ns")?, rows.integers("last_ns")?, rows.integers("readings")?);
@@ -209,12 +209,12 @@ fn spans(engine: &Engine) -> Result<BTreeMap<String, ReadSpan>, Error> {
 
 struct Columns<'a> {
     rows: &'a Batches,
-    /// How long each row's table was looked at.
+    /// The time between the first and last reading of each row's table.
     lengths_ns: Vec<i64>,
 }
 
 impl Columns<'_> {
-    /// A difference of a counter as a rate.
+    /// The difference of two counter readings as a rate.
     fn per_s(&self, column: &str) -> Result<Vec<Option<f64>>, Error> {
         let rate = |(count, length): (Option<i64>, &i64)| {
             count.filter(|_| *length > 0).map(|count| count as f64 * 1e9 / *length as f64)
@@ -222,7 +222,7 @@ impl Columns<'_> {
         Ok(self.rows.integers_or_null(column)?.into_iter().zip(&self.lengths_ns).map(rate).collect())
     }
 
-    /// A sum of times over how many there were.
+    /// A mean: a sum of times divided by their number.
     fn mean_us(&self, count: &str, total: &str) -> Result<Vec<Option<f64>>, Error> {
         let (counts, totals) = (self.rows.integers_or_null(count)?, self.rows.integers_or_null(total)?);
         let mean = |(total, count): (Option<i64>, Option<i64>)| {
@@ -232,7 +232,7 @@ impl Columns<'_> {
         Ok(totals.into_iter().zip(counts).map(mean).collect())
     }
 
-    /// Numbers as a JSON list.
+    /// Formats numbers as a JSON list.
     fn counts(&self, column: &str) -> Result<Vec<Option<Vec<i64>>>, Error> {
         Ok(self.rows.texts(column)?.iter().map(|text| serde_json::from_str(text).ok()).collect())
     }

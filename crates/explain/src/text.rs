@@ -1,8 +1,8 @@
-//! Figures as a person reads them.
+//! Formats figures for people.
 
 pub(crate) use helenus_notation::show_bytes as bytes;
 
-/// `83 %`, `1.2 %` below ten, `0 %`.
+/// Formats a share: `83 %`, `1.2 %` below ten, `0 %`.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent == 0.0 {
@@ -16,7 +16,7 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
-/// Milliseconds below a second, seconds from there: `3.4 ms`, `310 ms`, `1.2 s`.
+/// Formats a time: `3.4 ms`, `310 ms`, and from a second on `1.2 s`.
 pub(crate) fn time_ms(ms: f64) -> String {
     if ms < 9.95 {
         format!("{ms:.1} ms")
@@ -31,7 +31,7 @@ pub(crate) fn time_ns(ns: i64) -> String {
     time_ms(ns as f64 / 1e6)
 }
 
-/// As [`time_ns`], with µs for times below 0.1 ms.
+/// Like [`time_ms`], with µs for times below 0.1 ms.
 pub(crate) fn short_ns(ns: i64) -> String {
     match ns {
         ..1000 => format!("{ns} ns"),
@@ -53,12 +53,12 @@ pub(crate) fn count(number: usize) -> String {
     grouped
 }
 
-/// `41 pauses`, `1 pause`.
+/// A count with its noun: `41 pauses`, `1 pause`.
 pub(crate) fn counted(number: usize, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
-/// `p = 0.012`, as a paper would give it.
+/// Formats a p-value: `p = 0.012`, `p < 0.001`.
 pub(crate) fn probability(p: f64) -> String {
     if p < 0.001 { "p < 0.001".into() } else { format!("p = {p:.3}") }
 }
@@ -68,7 +68,7 @@ pub(crate) fn rate(per_s: f64) -> String {
     if per_s < 100.0 { format!("{per_s:.1}/s") } else { format!("{}/s", count(per_s.round() as usize)) }
 }
 
-/// ISO 8601 in UTC, to the millisecond.
+/// Formats a time as ISO 8601 in UTC, with milliseconds.
 pub(crate) fn iso(time_ns: i64) -> String {
     let ms = time_ns.div_euclid(1_000_000);
     let (days, ms_of_day) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
@@ -87,7 +87,7 @@ pub(crate) fn iso(time_ns: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
 }
 
-/// With an ellipsis after so many characters.
+/// Cuts a text after this many characters and appends an ellipsis.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),

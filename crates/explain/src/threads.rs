@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-/// A thread, or a thread group; a group has no id.
+/// A thread, or a thread group, which has no id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Thread {
     pub(crate) node: String,

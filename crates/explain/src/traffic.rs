@@ -1,4 +1,4 @@
-//! The traffic of a recording in figures: by statement, by client host, and by partition.
+//! Figures of a recording's traffic by statement, by client host, and by partition.
 
 mod detail;
 mod partitions;
@@ -11,16 +11,16 @@ pub use partitions::{PartitionFigures, PartitionMeasure, PartitionTraffic, Table
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The part of the traffic that is asked about. Texts are matched without regard to case.
+/// Selects a part of the traffic. Texts are matched case-insensitively.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TrafficFilter {
-    /// In the statement or the operation.
+    /// Part of the statement or of the operation.
     pub contains: Option<String>,
     pub client: Option<String>,
     pub node: Option<String>,
-    /// The statement or the operation itself.
+    /// The whole statement or operation.
     pub operation: Option<String>,
-    /// With its keyspace, as in `shop.orders`, or without.
+    /// The table, with its keyspace as in `shop.orders`, or without.
     pub table: Option<String>,
 }
 
@@ -32,13 +32,13 @@ pub struct TrafficFigures {
     pub requests: i64,
     pub requests_per_s: f64,
     pub errors: i64,
-    /// Share in the time of all requests that match the filter.
+    /// Share in the total time of all requests that match the filter.
     pub time_share: f64,
     pub total_ms: f64,
     pub p50_ms: f64,
     pub p99_ms: f64,
     pub max_ms: f64,
-    /// None where sizes were not recorded.
+    /// Bytes of the requests, and of their answers; None if sizes were not recorded.
     pub request_bytes: Option<i64>,
     pub response_bytes: Option<i64>,
 }
@@ -46,18 +46,18 @@ pub struct TrafficFigures {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StatementFigures {
-    /// The name in the workload, or the statement.
+    /// The operation's name in the workload, or the statement.
     pub operation: String,
-    /// None where the recording does not have its text.
+    /// The statement's text; None if the recording does not have it.
     pub statement: Option<String>,
     pub kind: Option<String>,
     pub keyspace: Option<String>,
     pub table: Option<String>,
-    /// Hosts that sent it; 0 for a load driver.
+    /// Number of hosts that sent it; 0 for a load driver.
     pub clients: i64,
     #[serde(flatten)]
     pub figures: TrafficFigures,
-    /// None where they were not recorded.
+    /// Rows in the answers; None if they were not recorded.
     pub rows_returned: Option<i64>,
     pub most_rows: Option<i64>,
     /// Requests for a page that was not the first.
@@ -71,14 +71,14 @@ pub struct StatementFigures {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ClientFigures {
-    /// Empty for a load driver.
+    /// The client's host; empty for a load driver.
     pub client: String,
     pub connections: i64,
     /// Name and version of its drivers, the one with most connections first; empty where they are not known.
     pub drivers: Vec<String>,
     pub nodes: i64,
     pub statements: i64,
-    /// Requests under way, on average.
+    /// Mean number of requests in flight.
     pub in_flight: f64,
     /// Share of its requests that went to a replica of their partition; None where no partition is known.
     pub to_replica_share: Option<f64>,
@@ -86,10 +86,10 @@ pub struct ClientFigures {
     pub figures: TrafficFigures,
 }
 
-/// A larger weight means that some requests were not recorded.
+/// The largest weight of a request; more than 1 means that some connections were not followed.
 pub const SAMPLED: f64 = 1.005;
 
-/// The rows of a table of traffic, those with most time first.
+/// A table of traffic: its rows, those that took the most time in total first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TrafficTable<T> {
@@ -101,7 +101,7 @@ pub struct TrafficTable<T> {
     pub rows: Vec<T>,
 }
 
-/// Every statement that was sent.
+/// All statements that were sent, with their figures.
 pub fn statement_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<TrafficTable<StatementFigures>, Error> {
     let Loaded { rows, figures, seconds, weight } = load(engine, &query::STATEMENT_FIGURES, filter)?;
     let text = |column: &str| -> Result<Vec<Option<String>>, Error> {
@@ -133,7 +133,7 @@ pub fn statement_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<Traf
     Ok(TrafficTable { provider: engine.provider(), seconds, weight, rows: statements.collect() })
 }
 
-/// Requests by operation and by a text.
+/// Counts requests by operation and by the text of another column.
 fn counts(
     engine: &Engine,
     query: &Query,
@@ -149,7 +149,7 @@ fn counts(
     Ok(counts)
 }
 
-/// Every host that requests came from.
+/// All client hosts, with their figures.
 pub fn client_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<TrafficTable<ClientFigures>, Error> {
     let Loaded { rows, figures, seconds, weight } = load(engine, &query::CLIENT_FIGURES, filter)?;
     let (client, connections) = (rows.texts("client")?, rows.integers("connections")?);
@@ -160,7 +160,7 @@ pub fn client_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<Traffic
         client: client[row].clone(),
         connections: connections[row],
         drivers: drivers.remove(&client[row]).unwrap_or_default(),
-        // Little's law.
+        // Mean number in flight by Little's law.
         in_flight: figures.total_ms / 1e3 / seconds,
         nodes: nodes[row],
         to_replica_share: to_replica[row],
@@ -180,7 +180,7 @@ fn drivers(engine: &Engine) -> Result<BTreeMap<String, Vec<String>>, Error> {
     Ok(drivers)
 }
 
-/// Rows, and the figures that all of them have.
+/// Rows, and the figures that are common to all of them.
 struct Loaded {
     rows: Batches,
     figures: Vec<TrafficFigures>,
@@ -193,7 +193,7 @@ pub(crate) fn weight(engine: &Engine) -> Result<f64, Error> {
     span(engine).map(|(_, weight)| weight)
 }
 
-/// How long requests were recorded, and how many requests each of them represents.
+/// For how long requests were recorded, and how many requests each recorded one represents.
 fn span(engine: &Engine) -> Result<(f64, f64), Error> {
     let span = engine.sql(&query::REQUEST_SPAN.fill(&[]))?;
     let number = |column| Ok::<f64, Error>(span.numbers(column)?.first().copied().unwrap_or_default());
@@ -207,7 +207,7 @@ fn load(engine: &Engine, query: &Query, filter: &TrafficFilter) -> Result<Loaded
     load_of(engine, &filled(query, filter))
 }
 
-/// The rows of a question that is filled in.
+/// Runs a query with its parameters and returns its rows.
 fn load_of(engine: &Engine, sql: &str) -> Result<Loaded, Error> {
     let rows = engine.sql(sql)?;
     let (seconds, weight) = span(engine)?;

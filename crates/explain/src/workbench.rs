@@ -1,5 +1,5 @@
-//! Answers that the workbench asks for, beyond those of the other modules: the findings of a window, the rows of a query, and
-//! what can be queried.
+//! Answers for the workbench that no other module gives: the findings of a window, the rows of a query, and the tables
+//! that can be queried.
 
 use crate::engine::{Engine, Provider};
 use crate::explanation::explain;
@@ -20,7 +20,7 @@ use std::time::Instant;
 pub struct Answer {
     /// The answer in at most four sentences.
     pub answer: String,
-    /// Which requests are slow, and of which they are.
+    /// Which requests count as slow, and out of which.
     pub summary: String,
     pub provider: Provider,
     pub requests: usize,
@@ -31,11 +31,11 @@ pub struct Answer {
     pub slow_threshold_name: String,
     /// Data that was not recorded, and the questions that stay open without it.
     pub missing: Vec<String>,
-    /// Most important first, their times in seconds since the start of the recording.
+    /// The findings, the most important first, with times in seconds since the start of the recording.
     pub findings: Vec<ReportFinding>,
 }
 
-/// Explains what the engine has been opened with. `start_ns` is when the recording began.
+/// Explains the recordings of the engine. `start_ns` is when the recording began.
 pub fn window(engine: &Engine, options: &Options, start_ns: i64) -> Result<Answer, Error> {
     let explanation = explain(engine, options)?;
     let missing = explanation.missing.iter().map(|missing| format!("{}: {}", missing.what, missing.consequence));
@@ -58,14 +58,14 @@ pub fn window(engine: &Engine, options: &Options, start_ns: i64) -> Result<Answe
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Listed {
-    /// Its path within the opened folder.
+    /// Path of the recording within the opened folder.
     pub name: String,
     pub title: String,
-    /// In ISO 8601.
+    /// Start of the recording, in ISO 8601.
     pub created: String,
     pub nodes: Vec<String>,
     pub requests: u64,
-    /// Whether it is finished. One that is still written can be opened when its recorder has ended.
+    /// Whether the recording is closed. One that is not closed can be opened once its recorder has ended.
     pub is_closed: bool,
 }
 
@@ -84,11 +84,11 @@ impl Listed {
     }
 }
 
-/// Something that the node's log or its settings tell.
+/// An event of the node's log, or a changed setting.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Happened {
-    /// Since the start of the recording.
+    /// Time since the start of the recording.
     pub time_s: f64,
     pub node: String,
     pub what: String,
@@ -109,7 +109,7 @@ pub fn happened(engine: &Engine, (from_ns, to_ns): (i64, i64), start_ns: i64) ->
 pub struct Schema {
     pub table: String,
     pub meaning: String,
-    /// None of a view.
+    /// Number of rows; None for a view.
     pub rows: Option<u64>,
     pub columns: Vec<SchemaColumn>,
 }
@@ -122,7 +122,7 @@ pub struct SchemaColumn {
     pub meaning: String,
 }
 
-/// The tables, those with rows first, and the view of all requests before them.
+/// The view of all requests, then the tables, those with rows first.
 pub fn schema(engine: &Engine) -> Result<Vec<Schema>, Error> {
     let rows_of = |name: &str| -> u64 {
         engine.manifests().iter().filter_map(|manifest| manifest.tables.get(name)).map(|facts| facts.rows).sum()
@@ -157,7 +157,7 @@ pub fn schema(engine: &Engine) -> Result<Vec<Schema>, Error> {
     Ok(tables)
 }
 
-/// The rows of a query, as many as a page shows.
+/// The first rows of a query's result, as many as a page shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Queried {
@@ -165,7 +165,7 @@ pub struct Queried {
     /// A number beyond 2^53 is a text, because JavaScript would round it.
     #[cfg_attr(test, ts(type = "Array<Array<string | number | boolean | null>>"))]
     pub rows: Vec<Vec<Value>>,
-    /// Whether there were more rows than are here.
+    /// Whether the result has more rows.
     pub is_cut: bool,
     pub seconds: f64,
 }
@@ -177,10 +177,10 @@ pub struct QueriedColumn {
     pub is_number: bool,
 }
 
-/// The most bytes of texts in an answer.
+/// The most bytes of text in an answer.
 const MOST_BYTES: usize = 8 << 20;
 
-/// Why no more rows are taken.
+/// Why the result was cut.
 enum End {
     Full,
     Failed(Error),
@@ -192,7 +192,7 @@ impl From<Error> for End {
     }
 }
 
-/// Runs one reading statement and returns its first rows.
+/// Runs one read-only statement and returns its first rows.
 pub fn query(engine: &Engine, sql: &str, most_rows: usize) -> Result<Queried, Error> {
     let started = Instant::now();
     let mut rows: Vec<Vec<Value>> = Vec::new();

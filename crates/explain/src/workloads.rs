@@ -3,7 +3,7 @@
 use helenus_recording::Manifest;
 use std::collections::BTreeMap;
 
-/// The statements of the recorded loads by operation. A workload that is not understood has none.
+/// The statements of the recorded loads by operation. A workload that can't be parsed has none.
 pub(crate) fn statements(manifests: &[Manifest]) -> BTreeMap<String, String> {
     let workloads = manifests.iter().filter_map(|manifest| manifest.load.as_ref());
     let parsed = workloads.filter_map(|load| load.text.parse::<toml::Table>().ok());

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-/// Says how long it took, of how many, and how much memory the process had at most.
+/// Prints the time taken, the number of items, and the peak memory of the process.
 pub fn measured(what: &str, work: impl FnOnce() -> u64) -> u64 {
-    // 5: the peak starts again from what is used now.
+    // Writing 5 to clear_refs resets the process's peak memory.
     std::fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = memory_mib("VmRSS");
     let started = Instant::now();

@@ -1,4 +1,4 @@
-//! Caches that cost more than they give, or could give more.
+//! Advice about caches that cost more than they save, or that should be larger.
 
 use super::facts::{Node, Table};
 use super::rule::{Check, Checked, Found, Rule};

@@ -56,7 +56,7 @@ pub(super) const UNLOGGED_BATCHES: Rule = Rule {
 };
 
 fn unlogged_batches(node: &Node) -> Checked {
-    // Cassandra makes the metric with the first batch.
+    // Cassandra creates the metric with the first batch.
     let has = |wanted: &str| node.metrics.keys().any(|(kind, ..)| kind == wanted);
     if has("ClientRequest") && !has("Batch") {
         return Ok(None);
@@ -78,8 +78,8 @@ fn unlogged_batches(node: &Node) -> Checked {
     }))
 }
 
-/// `StorageProxy.recordCasContention` (4.0 to 5.0) adds to the histogram only for transactions that met others. cassandra.yaml of
-/// 4.1 and 5.0 (paxos_variant): v1 takes four round trips for a write, v2 two.
+/// `StorageProxy.recordCasContention` (4.0 to 5.0) adds to the histogram only for contended transactions.
+/// cassandra.yaml of 4.1 and 5.0 (paxos_variant): v1 takes four round trips for a write, v2 two.
 pub(super) const LWT_CONTENTION: Rule = Rule {
     name: "lwt-contention",
     looks_at: "lightweight transactions that had to begin again because others were at the same partition",

@@ -1,4 +1,4 @@
-//! The columns of a table by its definition, and the CQL of a table that is made of them.
+//! The columns of a table as its definition names them, and the CQL that creates such a table.
 
 use super::facts::{MissingFact, Table};
 
@@ -13,7 +13,7 @@ pub(super) struct Column {
     pub is_descending: bool,
 }
 
-/// The columns of a table by what they are; static ones are left out.
+/// The columns of a table by role (partition key, clustering, regular); static columns are left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Columns {
     pub partition_key: Vec<Column>,
@@ -28,7 +28,7 @@ const RESERVED: &str = " add allow alter and apply asc authorize batch begin by 
                         drop entries execute from full grant if in index infinity insert into is keyspace limit \
                         materialized mbean mbeans modify nan norecursive not null of on or order primary rename replace \
                         revoke schema select set table to token truncate unlogged update use using view where with ";
-/// The longest name of a table.
+/// The longest table name that Cassandra accepts, in characters.
 const NAME_LENGTH: usize = 48;
 
 impl Column {
@@ -36,7 +36,7 @@ impl Column {
         Column { name: name.to_string(), cql_type: cql_type.to_string(), is_descending: false }
     }
 
-    /// Whether its values can be of any size.
+    /// Whether values of the column's type can have any length.
     pub fn is_unbounded(&self) -> bool {
         let frozen = self.cql_type.strip_prefix("frozen<").and_then(|inner| inner.strip_suffix('>'));
         UNBOUNDED.contains(&self.cql_type.as_str()) || frozen.is_some()
@@ -68,7 +68,7 @@ impl Columns {
         Ok(Columns { partition_key, clustering: all("clustering"), regular: all("columns") })
     }
 
-    /// The table that stores columns of this type as rows.
+    /// A table that stores columns of this type as rows.
     pub fn table_by_column(&self, keyspace: &str, table: &str, cql_type: &str) -> Proposed {
         let name = Column::new(&self.free_name("column_name"), "text");
         let value = Column::new(&self.free_name("value"), cql_type);
@@ -78,14 +78,14 @@ impl Columns {
         Proposed { table: named, cql, column_name: name.quoted() }
     }
 
-    /// The table that has these columns alone, by the same key.
+    /// A table with these columns only and the same primary key.
     pub fn table_of(&self, keyspace: &str, table: &str, columns: &[Column]) -> Proposed {
         let named = table_name(table, "_large");
         let cql = create(keyspace, &named, &self.partition_key, &self.clustering, columns);
         Proposed { table: named, cql, column_name: String::new() }
     }
 
-    /// A name that no key has.
+    /// A column name that no key column has: the wanted name, followed by as many `_` as needed.
     fn free_name(&self, wanted: &str) -> String {
         let mut name = wanted.to_string();
         while self.partition_key.iter().chain(&self.clustering).any(|column| column.name == name) {
@@ -95,14 +95,14 @@ impl Columns {
     }
 }
 
-/// A table that could be.
+/// A table that is proposed in place of an existing one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Proposed {
     /// The table's name without its keyspace.
     pub table: String,
     /// A CREATE TABLE statement that can be run.
     pub cql: String,
-    /// The column with the former column names; empty if there is none.
+    /// The new column that holds the former column names; empty if there is none.
     pub column_name: String,
 }
 
@@ -129,7 +129,7 @@ fn create(keyspace: &str, table: &str, partition_key: &[Column], clustering: &[C
     format!("CREATE TABLE {}.{} ({}, PRIMARY KEY ({key})){order};", quoted(keyspace), quoted(table), defined.join(", "))
 }
 
-/// `a int, b frozen<map<int, text>> desc`, as the facts of a table have columns.
+/// Parses the columns in the form of the recorded facts of a table: `a int, b frozen<map<int, text>> desc`.
 pub(super) fn list(text: &str) -> Vec<Column> {
     let mut columns = Vec::new();
     let mut depth = 0_usize;

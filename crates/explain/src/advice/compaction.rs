@@ -1,4 +1,4 @@
-//! Whether compaction keeps up, and has room.
+//! Advice on whether compaction keeps up and has enough disk space.
 
 use super::facts::{Node, Table, need};
 use super::rule::{Check, Checked, Found, Rule};

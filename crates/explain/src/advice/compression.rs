@@ -1,4 +1,4 @@
-//! Whether the table's compression fits what is read.
+//! Advice on whether the chunk length of a table's compression fits its reads.
 
 use super::facts::{Node, Table, need};
 use super::rule::{Check, Checked, Found, Rule};
@@ -9,7 +9,8 @@ use serde_json::json;
 
 const DOCUMENTED: &str = "Cassandra's documentation, Operating: Compression";
 
-/// The length of a chunk in KiB; None where nothing is compressed. Both names are in use, and 5.0 writes a unit.
+/// The chunk length in KiB; None if the table is not compressed. The option has two names, and 5.0 adds a unit to its
+/// value.
 fn chunk_kib(table: &Table) -> Result<Option<f64>, super::facts::MissingFact> {
     let class = table.member("compression", "class")?.or(table.member("compression", "sstable_compression")?);
     if class.is_none_or(|class| class.is_empty())

@@ -1,4 +1,4 @@
-//! Modes for debugging that were left on, and cost every request.
+//! Advice about debugging modes that were left on and slow down every request.
 
 use super::facts::{Node, need};
 use super::rule::{Check, Checked, Found, Rule};
@@ -92,7 +92,7 @@ pub(super) const LOGGING: Rule = Rule {
     check: Check::OfNode(logging),
 };
 
-/// The level of Cassandra's own loggers in the logback.xml that it comes with.
+/// The log level of Cassandra's own loggers in the logback.xml that Cassandra ships.
 const AS_SHIPPED: (&str, &str) = ("org.apache.cassandra", "DEBUG");
 
 fn logging(node: &Node) -> Checked {

@@ -1,4 +1,4 @@
-//! Whether deletes stay deleted: gc_grace against hints and repair.
+//! Advice on whether deleted data can come back: gc_grace_seconds against hints and repair.
 
 use super::facts::{MissingFact, Node, Table, need};
 use super::rule::{Check, Checked, Found, Rule};
@@ -7,8 +7,9 @@ use crate::{query, text};
 use serde_json::json;
 
 /// Tombstones: doc/…/operating/compaction/tombstones.adoc ("Grace period", "Deletion"). How long a hint lives:
-/// `org.apache.cassandra.hints.Hint.ttl`, the smaller of `gc_grace_seconds` when it was written and when it is applied. All of
-/// it is alike in 4.0, 4.1 and 5.0. A cell with a TTL needs no tombstone: it has the time of its end with it, on every replica.
+/// `org.apache.cassandra.hints.Hint.ttl`, the smaller of `gc_grace_seconds` when it was written and when it is applied.
+/// This is the same in 4.0, 4.1 and 5.0. A cell with a TTL needs no tombstone: it carries its expiry time, on every
+/// replica.
 pub(super) const GC_GRACE: Rule = Rule {
     name: "gc-grace",
     looks_at: "gc_grace_seconds against the hint window and the last repair: below either, deleted data can come back",
@@ -22,13 +23,14 @@ fn gc_grace(node: &Node, table: &Table) -> Checked {
     let grace_s = table.seconds("gc_grace_seconds")?;
     let replicas = need(table.replicas, "its keyspace's replication is not recorded")?;
     if replicas <= 1 {
-        // Without another replica none can miss a delete.
+        // With a single replica, no replica can miss a delete.
         return Ok(None);
     }
     let window_s = node.hint_window_s()?;
     let tombstones = holds_tombstones(table);
     match (table.expires()?, table.deleted_from) {
-        // A row expires on every replica at once, and its cells count as tombstones then: nothing can come back without deletes.
+        // A row expires on every replica at once, and its cells then count as tombstones: without deletes nothing can
+        // come back.
         (true, Some(false)) => return Ok(None),
         (true, None) => return Err(MissingFact(EXPIRES.to_string())),
         (false, Some(false)) if !tombstones => return Ok(None),
@@ -58,7 +60,7 @@ fn gc_grace(node: &Node, table: &Table) -> Checked {
     if since.is_some_and(|since| since <= grace_s) || !(is_deleted || tombstones) {
         return Ok(None);
     }
-    // If rows expire, figures of tombstones include expired cells.
+    // Where rows expire, the tombstone figures include expired cells.
     let holds = if is_deleted { "recorded statements delete of it" } else { "it holds tombstones" };
     let repaired = match since {
         Some(since) => format!("its last repair that this node knows of ended {} ago", span(since)),
@@ -89,7 +91,7 @@ fn holds_tombstones(table: &Table) -> bool {
     above(table.health.droppable_ratio, 0.0) || above(table.health.tombstones_per_slice(), 1.0)
 }
 
-/// `10 days`, `3 hours`.
+/// Formats a duration in the largest unit that fits: `10 days`, `3 hours`.
 fn span(seconds: i64) -> String {
     match seconds {
         172_800.. => format!("{} days", seconds / 86_400),
@@ -124,7 +126,8 @@ mod tests {
         missing_after(rule, |node| node.tables[0].replicas = None);
     }
 
-    /// Sets the figures that Cassandra reports without deletes: its histogram has no bucket for zero.
+    /// Sets the tombstone figures that Cassandra reports for a table without deletes: 1, because its histogram has no
+    /// bucket for zero.
     fn without_tombstones(node: &mut Node) {
         health(node).droppable_ratio = Some(0.0);
         health(node).tombstones_per_slice_p95 = Some(1.0);

@@ -1,4 +1,4 @@
-//! How files are read from the disk.
+//! Advice on how Cassandra reads its files from the disk.
 
 use super::facts::{Node, need};
 use super::rule::{Check, Checked, Found, Rule};
@@ -113,7 +113,7 @@ mod tests {
                 node.version = Some(version);
             }
         };
-        // 5.0 maps the indexes alone then.
+        // With `auto`, 5.0 maps only the index files.
         quiet_after(rule, automatic((5, 0)));
         after(rule, automatic((4, 1)));
         missing_after(rule, |node| {

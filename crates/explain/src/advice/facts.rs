@@ -35,14 +35,14 @@ pub(super) struct Node {
     pub now_s: i64,
 }
 
-/// Kind, scope, metric and attribute.
+/// A metric's kind, scope, name and attribute.
 pub(super) type MetricName = (String, String, String, String);
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Figure {
-    /// The last.
+    /// The last recorded value.
     pub value: i64,
-    /// Since the recording began.
+    /// How much the value grew since the recording began.
     pub grown: i64,
 }
 
@@ -52,18 +52,18 @@ pub(super) struct Pool {
     pub pending: i64,
     pub max_size: Option<i64>,
     pub blocked: i64,
-    /// Tasks that it completed since the recording began.
+    /// Tasks that the pool completed since the recording began.
     pub completed: i64,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Table {
     pub health: TableHealth,
-    /// Values by fact; empty if none was recorded.
+    /// Values by the name of the fact; empty if no definition was recorded.
     pub definition: BTreeMap<String, String>,
-    /// Copies that the keyspace keeps in all.
+    /// Replication factor of the keyspace, summed over all datacenters.
     pub replicas: Option<i64>,
-    /// Size before compression; None if no SSTable of the table is recorded.
+    /// Mean size of a row before compression; None if no SSTable of the table is recorded.
     pub mean_row_bytes: Option<i64>,
     /// Reads and writes of the table's files on all nodes; None where no system calls were recorded.
     pub io: Option<TableIo>,
@@ -117,12 +117,12 @@ impl Table {
         self.option("compaction_in_force").map_or_else(|| self.need_option("compaction"), Ok)
     }
 
-    /// Whether all of its rows expire: by the table's default, or as every cell on disk has a TTL.
+    /// Whether all rows of the table expire, because of its default TTL or because every cell on disk has a TTL.
     pub fn expires(&self) -> Result<bool, MissingFact> {
         Ok(self.seconds("default_time_to_live")? > 0 || self.min_ttl_s.is_some_and(|ttl| ttl > 0))
     }
 
-    /// Name of the class without its package.
+    /// Name of a Java class without its package.
     pub fn strategy(&self) -> Result<String, MissingFact> {
         let class = need(self.compaction_option("class")?, "its compaction has no class")?;
         Ok(simple_name(&class).to_string())
@@ -130,7 +130,7 @@ impl Table {
 }
 
 impl Node {
-    /// A setting by the first of its names that the release has.
+    /// The value of a setting whose name depends on the release: the first of the names that was recorded.
     pub fn setting(&self, names: &[&str]) -> Option<&str> {
         names.iter().find_map(|name| self.settings.get(*name)).map(String::as_str)
     }
@@ -153,7 +153,7 @@ impl Node {
         need(self.metrics.get(&name).copied(), &format!("the metric {kind} {scope} {metric} is not recorded"))
     }
 
-    /// How long a node that is away is kept hints for.
+    /// How long the node keeps hints for an unreachable node.
     pub fn hint_window_s(&self) -> Result<f64, MissingFact> {
         let text = self.need_setting(&["max_hint_window", "max_hint_window_in_ms"])?;
         need(duration_s(text), "max_hint_window can't be read")
@@ -164,7 +164,7 @@ impl Node {
     }
 }
 
-/// `3h`, `180m`, `10800000ms`; without a unit milliseconds, as 4.0 has it.
+/// Parses a duration: `3h`, `180m`, `10800000ms`. A number without a unit is milliseconds, as in 4.0.
 fn duration_s(text: &str) -> Option<f64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let number: f64 = text[..digits].parse().ok()?;
@@ -179,7 +179,7 @@ fn duration_s(text: &str) -> Option<f64> {
     Some(number * unit)
 }
 
-/// All that was recorded, by node. Cassandra's own tables are left out.
+/// Everything that was recorded, by node, without Cassandra's own tables.
 pub(super) fn nodes(engine: &Engine) -> Result<Vec<Node>, Error> {
     let span = engine.span()?;
     let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
@@ -220,7 +220,7 @@ pub(super) fn nodes(engine: &Engine) -> Result<Vec<Node>, Error> {
     Ok(nodes.into_values().collect())
 }
 
-/// Facts by node and `keyspace.table`, where a keyspace's own have no table.
+/// Facts by node and by `keyspace.table`; facts of a keyspace itself have no table.
 type Definitions = BTreeMap<(String, String), BTreeMap<String, String>>;
 
 fn definitions(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<Definitions, Error> {
@@ -238,14 +238,14 @@ fn definitions(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<De
     Ok(definitions)
 }
 
-/// Figures of a table's rows, from its SSTables.
+/// Mean row sizes of the tables, computed from the recorded SSTables.
 #[derive(Debug, Clone, Copy, Default)]
 struct OnDisk {
     mean_row_bytes: Option<i64>,
     min_ttl_s: Option<i64>,
 }
 
-/// By node and `keyspace.table`.
+/// Recorded facts by node and by `keyspace.table`.
 fn rows_on_disk(engine: &Engine) -> Result<BTreeMap<(String, String), OnDisk>, Error> {
     let rows = engine.sql(&query::ROW_SIZES.fill(&[]))?;
     let (node, keyspace, table) = (rows.texts("node")?, rows.texts("keyspace")?, rows.texts("table_name")?);
@@ -307,16 +307,16 @@ fn marking(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<(), Er
     Ok(())
 }
 
-/// The first two numbers of a release.
+/// The first two numbers of a release string.
 fn release(text: &str) -> Option<(u32, u32)> {
     let mut parts = text.split(['.', '-']);
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// Copies in all datacenters, of a keyspace's replication as JSON.
+/// Number of copies in all datacenters, from a keyspace's replication options as JSON.
 fn replicas(replication: &str) -> Option<i64> {
     let map: BTreeMap<String, String> = serde_json::from_str(replication).ok()?;
-    // A factor with transient replicas is written 3/1: three, of which one is transient.
+    // A replication factor with transient replicas is written 3/1: three replicas, one of them transient.
     let count = |factor: &String| factor.split('/').next().and_then(|whole| whole.parse::<i64>().ok());
     Some(map.iter().filter(|(name, _)| *name != "class").filter_map(|(_, factor)| count(factor)).sum())
 }

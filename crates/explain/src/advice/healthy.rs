@@ -1,5 +1,5 @@
-//! A healthy node. Tests of the rules change it to see when a rule gives advice, when it doesn't, and what missing
-//! facts do.
+//! A healthy node for tests. The tests of the rules change one fact of it and check when a rule gives advice, when it
+//! doesn't, and what it does without the fact.
 
 use super::facts::{Figure, Node, Pool, Table};
 use super::rule::{Checked, Found, Rule};
@@ -7,7 +7,7 @@ use crate::{GcFigures, TableHealth};
 
 pub(super) const GIB: i64 = 1 << 30;
 
-/// A node in health on 5.0, of three, with one table in health.
+/// A healthy node of a ring of three on 5.0, with one healthy table.
 pub(super) fn healthy() -> Node {
     let settings = [
         ("max_hint_window", "3h"),

@@ -34,7 +34,7 @@ fn heap_size(node: &Node) -> Checked {
         }));
     }
     let wide = thresholds::COMPRESSED_POINTERS.is_met(heap) && !thresholds::HEAP_WITHOUT_GAIN.is_met(heap);
-    // ZGC has wide pointers at any size.
+    // ZGC has no compressed pointers at any heap size.
     if !wide || node.setting(&["jvm.collectors"]).is_some_and(|names| names.contains("ZGC")) {
         return Ok(None);
     }

@@ -19,7 +19,7 @@ pub(super) const SECONDARY_INDEXES: Rule = Rule {
     check: Check::OfTable(secondary_indexes),
 };
 
-/// How an index is kept.
+/// How an index is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A hidden table, local to each node.

@@ -48,7 +48,7 @@ pub(super) const RULES: &[Rule] = &[
     debugging::LOGGING,
 ];
 
-/// The rules, their thresholds, and the advice that is not given.
+/// Prints the rules, their thresholds, and the outdated advice that no rule gives.
 pub fn rules_as_markdown() -> String {
     let mut lines = vec!["| rule | looks at | source |".to_string(), "|---|---|---|".to_string()];
     lines.extend(RULES.iter().map(|rule| format!("| `{}` | {} | {} |", rule.name, rule.looks_at, rule.source)));

@@ -1,6 +1,6 @@
 //! Advice that was right for older releases and is not given any more.
 
-/// Outdated advice that guides and blogs still give, and why no rule gives that advice.
+/// Outdated advice that guides and blogs still give, each with the reason why no rule gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Outdated {
     pub advice: &'static str,

@@ -7,8 +7,8 @@ use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
 
-/// `Config` (4.0: compaction_large_partition_warning_threshold_mb, 4.1: compaction_large_partition_warning_threshold) has 100 MiB.
-/// 5.0 has partition_size_warn_threshold in its place, a guardrail that is off by default.
+/// `Config` (4.0: compaction_large_partition_warning_threshold_mb, 4.1: compaction_large_partition_warning_threshold)
+/// is 100 MiB. 5.0 has partition_size_warn_threshold in its place, a guardrail that is off by default.
 pub(super) const WIDE_PARTITIONS: Rule = Rule {
     name: "wide-partitions",
     looks_at: "the largest partition",

@@ -1,4 +1,4 @@
-//! Signs that the node has more to do than it can.
+//! Advice about signs that a node is overloaded.
 
 use super::facts::{Node, need};
 use super::rule::{Check, Checked, Found, Rule};

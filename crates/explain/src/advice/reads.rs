@@ -1,4 +1,4 @@
-//! Rules about the SSTables that a read touches.
+//! Advice about the number of SSTables that a read touches.
 
 use super::facts::{Node, Table, need};
 use super::rule::{Check, Checked, Found, Rule};
@@ -7,9 +7,9 @@ use crate::query;
 use crate::severity::Severity;
 use serde_json::json;
 
-/// doc/…/operating/compaction: lcs.adoc (one SSTable a level above 0), twcs.adoc (what mixes old data with new: late writes and
-/// read repair, and not repair, which streams apart), ucs.adoc (scaling parameters; L10 is like leveled). Histogram:
-/// `TableMetrics.sstablesPerReadHistogram`, with a bucket for none.
+/// doc/…/operating/compaction: lcs.adoc (one SSTable a level above 0), twcs.adoc (late writes and read repair mix old
+/// data with new; repair does not, because it streams to SSTables of its own), ucs.adoc (scaling parameters; L10 is
+/// like leveled). Histogram: `TableMetrics.sstablesPerReadHistogram`, with a bucket for none.
 pub(super) const SSTABLES_PER_READ: Rule = Rule {
     name: "sstables-per-read",
     looks_at: "how many SSTables a read touches",
@@ -74,9 +74,10 @@ fn count(sstables: Option<i64>) -> String {
     sstables.map_or("an unknown number".to_string(), |sstables| sstables.to_string())
 }
 
-/// doc/…/operating/bloom_filters.adoc ("Changing"); the ratio is false positives over all answers of the filters of live
-/// SSTables, those for partitions that are there included (`TableMetrics.bloomFilterFalseRatio` in 4.0 and 4.1,
-/// `BloomFilterMetrics` in 5.0). So it is below bloom_filter_fp_chance as a rule, and several times that is far off.
+/// doc/…/operating/bloom_filters.adoc ("Changing"); the ratio is false positives over all answers of the filters of
+/// live SSTables, those for partitions that are there included (`TableMetrics.bloomFilterFalseRatio` in 4.0 and 4.1,
+/// `BloomFilterMetrics` in 5.0). So the ratio is usually below bloom_filter_fp_chance, and a ratio of several times
+/// that shows filters that are too small.
 pub(super) const BLOOM_FILTERS: Rule = Rule {
     name: "bloom-filters",
     looks_at: "how often bloom filters send a read to an SSTable in vain, against what the table was defined to accept",

@@ -16,13 +16,13 @@ use std::collections::BTreeMap;
 pub struct Advice {
     pub rule: &'static str,
     pub severity: Severity,
-    /// `keyspace.table`; None for what is about nodes.
+    /// The table as `keyspace.table`; None for advice about nodes.
     pub table: Option<String>,
     pub evidence: Vec<Evidence>,
     pub advice: String,
     pub verify: String,
     pub source: &'static str,
-    /// Shows what the rule looked at; can be given to `helenus sql`.
+    /// An SQL query that shows the facts behind the advice; it can be passed to `helenus sql`.
     pub query: String,
 }
 
@@ -34,12 +34,12 @@ pub struct Evidence {
     pub figures: Value,
 }
 
-/// A rule that could not be asked, and why.
+/// A rule that could not be checked, and why.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NotChecked {
     pub rule: &'static str,
     pub because: String,
-    /// The nodes or tables that it is about.
+    /// The nodes or tables for which the rule could not be checked.
     pub of: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ pub struct NotChecked {
 pub struct AdviceReport {
     pub nodes: usize,
     pub tables: usize,
-    /// Most important first.
+    /// All advice, the most important first.
     pub advice: Vec<Advice>,
     /// Rules that could check every node and table, and found nothing.
     pub well: Vec<&'static str>,
@@ -130,7 +130,7 @@ impl Rule {
     }
 }
 
-/// Reasons with the rules that have them, for a short account.
+/// The reasons why rules could not be checked, each with its rules, in short form.
 pub fn by_reason(not_checked: &[NotChecked]) -> BTreeMap<&str, Vec<&NotChecked>> {
     let mut reasons: BTreeMap<&str, Vec<&NotChecked>> = BTreeMap::new();
     for one in not_checked {

@@ -79,20 +79,20 @@ fn wide_rows(_: &Node, table: &Table) -> Checked {
     }))
 }
 
-/// Before compression, in the mean.
+/// Mean size of a row in bytes, before compression.
 fn row_bytes(table: &Table, columns: &Columns) -> Result<i64, MissingFact> {
     let of_partition = table.health.mean_partition_bytes.filter(|bytes| *bytes > 0 && columns.clustering.is_empty());
     need(table.mean_row_bytes.or(of_partition), "the sizes of rows are not recorded (the agent reads them of SSTables)")
 }
 
-/// How a row can be taken apart.
+/// How a large row could be split into several.
 struct Split {
     proposed: Proposed,
     advice: String,
 }
 
 impl Split {
-    /// None if no column of the row can be large.
+    /// Returns None if no column of the row can be large.
     fn of(table: &Table, columns: &Columns) -> Option<Split> {
         let (keyspace, name) = table.name().split_once('.')?;
         let large: Vec<Column> = columns.regular.iter().filter(|column| column.is_unbounded()).cloned().collect();

@@ -14,7 +14,7 @@ pub(super) struct Rule {
     pub(super) thresholds: &'static [&'static Threshold],
     /// The source of the rule.
     pub(super) source: &'static str,
-    /// Shows the facts of the rule.
+    /// An SQL query that shows the facts that the rule checks.
     pub(super) query: Query,
     pub(super) check: Check,
 }
@@ -31,7 +31,7 @@ pub(super) type Checked = Result<Option<Found>, MissingFact>;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {
     pub(super) severity: Severity,
-    /// A sentence with figures.
+    /// The finding as a sentence with figures.
     pub(super) evidence: String,
     pub(super) figures: Value,
     pub(super) advice: String,

@@ -1,4 +1,4 @@
-//! Whether the compaction strategy fits what is done to the table.
+//! Advice on whether the compaction strategy fits the reads and writes of the table.
 
 use super::facts::{Node, Table, need};
 use super::rule::{Check, Checked, Found, Rule};
@@ -47,7 +47,7 @@ fn expiring_data(_: &Node, table: &Table) -> Checked {
     }))
 }
 
-/// The options that make about 25 windows of a time to live.
+/// The compaction options that give about 25 time windows within a given TTL.
 fn windows_for(ttl_s: i64) -> String {
     let window_s = (ttl_s / 25).max(60);
     let (unit, unit_s) = match window_s {

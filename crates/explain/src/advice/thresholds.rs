@@ -1,6 +1,6 @@
 //! All thresholds of the advice, each with its source.
 
-/// A figure from which on a rule speaks.
+/// A bound from which on a rule gives advice.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Threshold {
     pub name: &'static str,
@@ -15,7 +15,7 @@ impl Threshold {
         Threshold { name, value, unit, source }
     }
 
-    /// Whether a figure is at it or above.
+    /// Whether a value is at or above the threshold.
     pub(super) fn is_met(&self, figure: f64) -> bool {
         figure >= self.value
     }

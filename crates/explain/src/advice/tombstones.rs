@@ -1,4 +1,4 @@
-//! Rules about deleted data that is still read and kept.
+//! Advice about deleted data that is still read or still on disk.
 
 use super::facts::{Node, Table, need};
 use super::rule::{Check, Checked, Found, Rule};
@@ -7,9 +7,9 @@ use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
 
-/// doc/…/operating/compaction/tombstones.adoc: expired cells are tombstones as well. The figure counts the
-/// tombstones that `ReadCommand.MetricRecording` meets after merging (4.0 to 5.0). Cassandra's histogram has no bucket for none, so
-/// that reads without tombstones have 1: far below the threshold.
+/// doc/…/operating/compaction/tombstones.adoc: expired cells are tombstones as well. The figure counts the tombstones
+/// that `ReadCommand.MetricRecording` meets after merging (4.0 to 5.0). Cassandra's histogram has no bucket for 0, so
+/// reads without tombstones count as 1, which is far below the threshold.
 pub(super) const TOMBSTONES_PER_READ: Rule = Rule {
     name: "tombstones-per-read",
     looks_at: "tombstones that a read scans, against its live cells",
@@ -25,7 +25,7 @@ pub(super) const TOMBSTONES_PER_READ: Rule = Rule {
 
 fn tombstones_per_read(_: &Node, table: &Table) -> Checked {
     let tombstones = need(table.health.tombstones_per_slice(), "no read was seen in the node's last minutes")?;
-    // The figure is of the node's last minutes, and may be of reads from before.
+    // The figure covers the node's last minutes, so it may be about reads from before the recording.
     if table.health.reads_per_s == Some(0.0) {
         return Ok(None);
     }

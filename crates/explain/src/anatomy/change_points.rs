@@ -1,8 +1,8 @@
 //! Change points of rate and latency: the best division of their series into segments of equal mean.
 //!
-//! PELT (Killick, Fearnhead and Eckley, Optimal detection of changepoints with a linear computational cost, 2012) on the
-//! logarithms, with the cost of a normal whose variance is that of the differences of neighbours, so that a change does not
-//! count as noise.
+//! PELT (Killick, Fearnhead and Eckley, Optimal detection of changepoints with a linear computational cost, 2012) on
+//! the logarithms, with the cost of a normal distribution. Its variance is estimated from the differences of
+//! neighbours, so that a change does not count as noise.
 
 use crate::association::Judged;
 use crate::percentiles::quantile_of_sorted;
@@ -10,14 +10,15 @@ use crate::requests::Request;
 use crate::timeline::Interval;
 use serde::Serialize;
 
-/// The most bins of a series; a bin is at least a second long.
+/// The most bins of a series. A bin is at least a second long.
 const MOST_BINS: i64 = 600;
 const BIN_NS: i64 = 1_000_000_000;
-/// The fewest bins of a stretch between two changes.
+/// The fewest bins between two changes.
 const SHORTEST: usize = 3;
-/// Times ln n: the least gain of a further change. More than the usual 2: latencies have heavy tails and are autocorrelated.
+/// The penalty of a further change, in multiples of ln n: a change has to gain more than this. It is more than the
+/// usual 2, because latencies have heavy tails and are autocorrelated.
 const PENALTY: f64 = 6.0;
-/// Smaller changes are not reported.
+/// The smallest ratio of two levels that is reported as a change.
 const LATENCY_TIMES: f64 = 2.0;
 const RATE_TIMES: f64 = 1.5;
 /// Bins with fewer requests are ignored, because their percentile is noise.
@@ -26,7 +27,7 @@ const FEWEST_IN_BIN: usize = 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Figure {
-    /// ms: the p99 of the requests due in a bin.
+    /// The p99, in ms, of the requests due in a bin.
     P99,
     /// Requests per second.
     Rate,
@@ -37,7 +38,7 @@ pub(crate) enum Figure {
 pub(crate) struct Change {
     pub(crate) time_ns: i64,
     pub(crate) figure: Figure,
-    /// Geometric means of the stretches before and after.
+    /// Geometric means of the figure before and after the change.
     pub(crate) before: f64,
     pub(crate) after: f64,
 }
@@ -65,7 +66,7 @@ fn of_stretch(judged: &Judged, window: Interval) -> Vec<Change> {
     let requests = judged.all();
     let (mut starts, mut p99, mut rates) = (Vec::new(), Vec::new(), Vec::new());
     let mut start = window.start;
-    // The last bin is whole or left out.
+    // The last bin counts only if it is complete.
     while start + bin_ns <= window.end {
         let due = requests.due_in(Interval { start, end: start + bin_ns });
         let mut responses: Vec<i64> =
@@ -96,7 +97,7 @@ fn of_stretch(judged: &Judged, window: Interval) -> Vec<Change> {
     changes
 }
 
-/// The bounds of the stretches, from 0 to the number of values.
+/// The bounds of the segments, as indices from 0 to the number of values.
 fn divide(values: &[f64]) -> Vec<usize> {
     let count = values.len();
     if count < 2 * SHORTEST {

@@ -6,13 +6,13 @@ use serde::Serialize;
 /// The throughput that a system can sustain, from a stepped load in open loop.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Knee {
-    /// By intended rate.
+    /// The measured steps, by intended rate.
     pub steps: Vec<Step>,
-    /// Index in `steps` of the last that kept up; None when not even the first did.
+    /// Index in `steps` of the last step that the system kept up with; None when it kept up with none.
     pub last_kept_up: Option<usize>,
-    /// The most that any step achieved.
+    /// The highest throughput that any step achieved, in requests per second.
     pub plateau_per_s: f64,
-    /// Whether a step was more than could be had, so that the plateau is one.
+    /// Whether the load asked for more than the system could do. Only then is `plateau_per_s` a limit of the system.
     pub reached: bool,
     /// The resource that limits the throughput beyond the knee; None when no step went beyond it.
     pub limit: Option<Limit>,
@@ -47,8 +47,8 @@ impl Knee {
         let several = steps.first().zip(steps.last()).is_some_and(|(first, last)| first.0 < last.0);
         for (rate, index) in &steps {
             let phase = &mut phases[*index];
-            // A single overloaded step below one that was not shows no limit. And a constant rate that failed because
-            // of errors or a pause is no overload without a backlog.
+            // A single overloaded step below a step that was not overloaded shows no limit. A constant rate that failed
+            // because of errors or a pause, without a backlog, is no overload either.
             phase.overloaded =
                 phase.kept_up == Some(false) && *rate > highest_kept_up && (several || phase.left_backlog());
         }

@@ -8,11 +8,11 @@ use crate::timeline::{Interval, covered_ns};
 use crate::{Error, text};
 use serde::Serialize;
 
-/// A thread that uses this much of a CPU can do no more.
+/// A thread that uses this share of a CPU counts as busy all the time.
 const THREAD_LIMIT_CPUS: f64 = 0.9;
 /// With more idle CPU time than this share, the CPUs are not the limit.
 const CPU_LIMIT_IDLE: f64 = 0.1;
-/// Shares of time from which the driver's own delay, GC, the disk, and a full pool count as the limit.
+/// Share of time from which on the driver's own delay, GC, the disk, or a full pool counts as the limit.
 const SCHEDULE_LIMIT: f64 = 0.3;
 const GC_LIMIT: f64 = 0.2;
 const DISK_LIMIT: f64 = 0.2;
@@ -21,13 +21,13 @@ const POOL_LIMIT: f64 = 0.5;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Resource {
-    /// The load driver: the server could take more.
+    /// The load driver is the limit; the server could do more.
     Client,
     Cpu,
     Gc,
     Disk,
     Pool,
-    /// No recorded resource is used up.
+    /// No recorded resource is exhausted.
     Unknown,
 }
 
@@ -35,14 +35,14 @@ pub enum Resource {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Limit {
     pub resource: Resource,
-    /// Continues "limited by".
+    /// Text that continues the words "limited by".
     pub by: String,
     pub usage: Usage,
     /// Share of the time in GC pauses.
     pub gc_share: f64,
     /// CPUs that the busiest thread of the load driver used; 1 is all a thread can have.
     pub busiest_load_thread_cpus: Option<f64>,
-    /// Share of the time in which the driver was behind its own schedule with a connection free.
+    /// Share of the time in which the driver was late although a connection was free.
     pub schedule_stall_share: f64,
     pub full_pools: Vec<FullPool>,
 }
@@ -77,13 +77,13 @@ impl Limit {
         Ok(Some(limit))
     }
 
-    /// A short form of the text after "limited by".
+    /// A short form of the text in `by`.
     pub(crate) fn name(&self) -> &str {
         self.by.split([':', '(']).next().unwrap_or_default().trim_end().split(" of ").next().unwrap_or_default()
     }
 
-    /// First the client: behind a client at its limit a server shows no limit of its own. Then the CPUs, for which
-    /// everything else waits when they are used up. Then causes that leave the CPUs idle.
+    /// The client is checked first, because a client at its limit hides the server's limit. The CPUs come second,
+    /// because everything else waits for them when they are exhausted. Causes that leave the CPUs idle come last.
     fn decide(&self) -> (Resource, String) {
         let usage = &self.usage;
         let cpu_used_up =
@@ -132,7 +132,7 @@ impl Limit {
     }
 }
 
-/// "idle 4 %, server 1.6 CPUs, load driver 0.3 CPUs, other processes 0.0 CPUs".
+/// Formats the CPU use: "idle 4 %, server 1.6 CPUs, load driver 0.3 CPUs, other processes 0.0 CPUs".
 pub(crate) fn split(usage: &Usage) -> String {
     let mut parts = Vec::new();
     parts.extend(usage.idle_share.map(|idle| format!("idle {}", text::percent(idle))));

@@ -9,18 +9,19 @@ use serde::Serialize;
 
 /// A phase kept up if it achieved this share of the intended rate.
 const KEPT_UP_SHARE: f64 = 0.95;
-/// Requests that may wait at the end of a phase that kept up, in seconds of the intended rate.
+/// Requests that may wait at the end of a phase that the system kept up with, as seconds of the intended rate.
 const KEPT_UP_BACKLOG_S: f64 = 0.1;
 
-/// A phase of the load. Requests belong to the phase in which they were due; throughput counts answers where they came.
+/// A phase of the load. Requests belong to the phase in which they were due; throughput counts an answer in the phase
+/// in which it came.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Phase {
     pub name: String,
     pub start_ns: i64,
     pub end_ns: i64,
-    /// Intended, at the start of the phase; None in closed loop.
+    /// Intended rate at the start of the phase, in requests per second; None in a closed loop.
     pub rate_per_s: Option<f64>,
-    /// Intended, at the end of a ramp.
+    /// Intended rate at the end of a ramp, in requests per second.
     pub end_rate_per_s: Option<f64>,
     /// Requests in flight, for a closed loop.
     pub in_flight: Option<i64>,
@@ -29,18 +30,19 @@ pub struct Phase {
     pub errors: usize,
     /// Successful requests that ended within the phase, per second.
     pub throughput_per_s: f64,
-    /// From the actual start. Answered and timed-out requests.
+    /// Latencies from the actual start (service time), of answered and timed-out requests.
     pub service_ms: Percentiles,
-    /// From the intended start. Answered and timed-out requests.
+    /// Latencies from the intended start (response time), of answered and timed-out requests.
     pub response_ms: Percentiles,
-    /// Work that waited at the end, in seconds at the intended rate: requests that were due and not answered. The
-    /// least of the last fifth of the phase, so that a pause near the end is no backlog. None unless the rate is
-    /// constant.
+    /// Work that waited at the end, in seconds at the intended rate: requests that were due and not answered. It is the
+    /// minimum over the last fifth of the phase, so that a pause near the end does not count as a backlog. None unless
+    /// the rate is constant.
     pub backlog_s: Option<f64>,
     /// Whether the phase achieved 95 % of its rate and left no more than 0.1 s of work; None unless the rate is
     /// constant.
     pub kept_up: Option<bool>,
-    /// Did not keep up, and no higher step did: judged apart, because queueing makes everything slow.
+    /// The phase did not keep up, and neither did any higher step. It is judged apart, because queueing makes
+    /// everything slow.
     pub overloaded: bool,
 }
 
@@ -104,18 +106,18 @@ impl Phase {
         }
     }
 
-    /// Whether this is a further stretch of a warm-up or calibration: it is not measured, and asks for the same load.
+    /// Whether this phase continues the warm-up or calibration before it: it is not measured, and has the same load.
     fn continues(&self, last: &Phase) -> bool {
         let load = |phase: &Phase| (phase.rate_per_s, phase.end_rate_per_s, phase.in_flight);
         !self.measured && !last.measured && self.name == last.name && load(self) == load(last)
     }
 
-    /// Length in seconds.
+    /// Length of the phase in seconds.
     pub(crate) fn length_s(&self) -> f64 {
         self.window().length() as f64 / 1e9
     }
 
-    /// The rate of a phase in open loop that does not change it.
+    /// The rate of an open-loop phase whose rate is constant.
     pub(crate) fn constant_rate_per_s(&self) -> Option<f64> {
         self.rate_per_s.filter(|rate| self.end_rate_per_s.is_none_or(|end| (end - rate).abs() < 1e-9))
     }
@@ -135,13 +137,13 @@ impl Phase {
         }
     }
 
-    /// Whether work waited at the end of the phase, whatever share of the rate was achieved.
+    /// Whether requests were waiting at the end of the phase, whatever share of the rate was achieved.
     pub(crate) fn left_backlog(&self) -> bool {
         self.backlog_s.is_some_and(|backlog| backlog > KEPT_UP_BACKLOG_S)
     }
 }
 
-/// Requests due and not answered, at the best of 20 instants in the last fifth of the window.
+/// Number of requests due and not answered: the minimum over 20 instants in the last fifth of the window.
 fn least_backlog(due: &[Request], window: Interval) -> usize {
     (1..=20)
         .map(|point| window.end - window.length() / 100 * point)

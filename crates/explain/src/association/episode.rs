@@ -8,16 +8,16 @@
 use super::judged::Judged;
 use crate::timeline::{Interval, covered_ns, merge};
 
-/// Episodes with less time between them are one.
+/// Episodes with less time between them count as one.
 const APART_NS: i64 = 1_000_000_000;
-/// With more episodes shifts can tell.
+/// With more episodes than this, the test by shifts has enough power.
 const MOST_EPISODES: usize = 8;
 const BINS: i64 = 60;
 const SHORTEST_BIN_NS: i64 = 250_000_000;
-/// Bins that the cause has to cover, and to leave.
+/// Number of bins that the cause must cover, and number of bins that it must leave uncovered.
 const FEWEST_BINS: f64 = 5.0;
 
-/// How likely chance gives a slope as large; None where shifts are to judge.
+/// How likely chance gives a slope as large; None where the test by shifts applies.
 pub(super) fn p_value(judged: &Judged, cause: &[Interval]) -> Option<f64> {
     let inside = judged.stretches.iter().flat_map(|stretch| crate::timeline::within(cause, stretch.window));
     let joined = merge(inside.map(|interval| interval.widened(APART_NS / 2)).collect());

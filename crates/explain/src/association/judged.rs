@@ -10,16 +10,16 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub(crate) struct Stretch {
     pub(crate) window: Interval,
-    /// Number of requests, slow or not.
+    /// Number of requests in the stretch, slow or not.
     pub(crate) requests: usize,
-    /// By start.
+    /// The slow requests, by start.
     pub(crate) slow: Vec<SlowRequest>,
     pub(crate) bursts: Bursts,
-    /// The first request of the stretch in the order of [`Requests`].
+    /// The index of the stretch's first request in [`Requests`].
     first: usize,
 }
 
-/// All that is judged.
+/// All judged stretches with their requests.
 #[derive(Debug)]
 pub(crate) struct Judged {
     pub(crate) stretches: Vec<Stretch>,
@@ -29,7 +29,7 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
-    /// Judges the requests that were due in the windows; slow is what took longer than the threshold.
+    /// Judges the requests that were due in the windows. Requests that took longer than the threshold are slow.
     pub(crate) fn new(requests: &Rc<Requests>, windows: &[Interval], threshold_ns: i64, median_ns: i64) -> Judged {
         let stretches = windows
             .iter()
@@ -75,8 +75,8 @@ impl Judged {
         }
     }
 
-    /// Sets aside the time that is usual for kinds of work that are slow by themselves. A cause that comes and goes has to
-    /// explain only what a request took beyond that: whatever goes on while a large partition is read, the read is long.
+    /// Sets the usual time of kinds of work that are slow by themselves. A cause that comes and goes has to explain
+    /// only what a request took beyond that time: a read of a large partition is long whatever else happens.
     pub(crate) fn set_usual(&mut self, usual_ns: impl Fn(&Request) -> Option<i64>) {
         for request in self.stretches.iter_mut().flat_map(|stretch| &mut stretch.slow) {
             let Some(usual) = usual_ns(&self.requests.rows[request.row]) else { continue };
@@ -115,7 +115,7 @@ impl Judged {
         self.stretches.iter().map(|stretch| stretch.window.length()).sum()
     }
 
-    /// The condition in SQL that a request was due in the judged time.
+    /// The SQL condition that a request was due in the judged time.
     pub(crate) fn due(&self) -> String {
         let within =
             |window: Interval| format!("intended_start_ns >= {} AND intended_start_ns < {}", window.start, window.end);
@@ -135,7 +135,7 @@ impl Judged {
         Some(Interval { start, end })
     }
 
-    /// How many requests of a stretch met a cause.
+    /// How many requests of a stretch overlapped a cause.
     pub(super) fn met(&self, stretch: &Stretch, cause: &[Interval], nature: Nature) -> Met {
         let effects = effects(&within(cause, stretch.window), &stretch.bursts, nature);
         let mut met = Met::default();
@@ -154,7 +154,7 @@ impl Judged {
     }
 }
 
-/// Counts of requests.
+/// Numbers of requests that overlapped a cause.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Met {
     pub(super) slow: usize,

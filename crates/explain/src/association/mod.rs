@@ -28,27 +28,28 @@ use serde::Serialize;
 /// stop's end was still held by it.
 const EDGE_NS: i64 = 2_000_000;
 
-/// More slow requests than this are thinned out evenly before shifting, to bound the time this takes.
+/// If there are more slow requests than this, they are thinned out evenly before shifting, to bound the time it takes.
 const MOST_SHIFTED: usize = 50_000;
 
 /// How a cause and the slow requests go together. Shares are of the slow requests, 0 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Association {
     pub slow_requests: usize,
-    /// Share for which the cause can account: it explains at least half of what they took longer than the median.
+    /// Share for which the cause can account: it explains at least half of their excess over the median.
     pub share: f64,
-    /// The same share when the cause is elsewhere: the mean over the shifts.
+    /// The same share when the cause is shifted to other times: the mean over the shifts.
     pub chance_share: f64,
-    /// Share that met the cause, or came while its backlog drained, however short it was.
+    /// Share that overlapped the cause, or arrived while its backlog drained, however short the overlap was.
     pub overlap_share: f64,
-    /// Share of the requests that were not slow that met the cause.
+    /// Share of the requests that were not slow that overlapped the cause.
     pub others_share: f64,
-    /// `overlap_share` / `others_share`; None when no other request met it.
+    /// `overlap_share` / `others_share`; None when no other request overlapped the cause.
     pub lift: Option<f64>,
     /// Share of the slow requests' time above the median that lies within the cause.
     pub time_share: f64,
     pub chance_time_share: f64,
-    /// How often chance alone explains at least as much time; of conditions in few episodes by the better of two tests, doubled.
+    /// How often chance alone explains at least as much time. For conditions in few episodes it is the smaller p-value
+    /// of two tests, doubled.
     pub p_value: f64,
     pub shifts: usize,
 }
@@ -70,7 +71,7 @@ impl Association {
         }
     }
 
-    /// The share of slow requests beyond that expected by chance.
+    /// The share of slow requests that overlap the cause, less the share expected by chance.
     pub fn excess_share(&self) -> f64 {
         (self.share - self.chance_share).max(0.0)
     }
@@ -117,7 +118,7 @@ impl Association {
         let smallest = 1.0 / (1 + shifts) as f64;
         let by_shifts = (1 + reached) as f64 * smallest;
         let p_value = match nature {
-            // The better of two tests has to be twice as good.
+            // The smaller p-value of two tests is doubled (Bonferroni).
             Nature::Condition => episode::p_value(judged, cause)
                 .map_or(by_shifts, |by_episodes| (2.0 * by_shifts.min(by_episodes)).clamp(smallest, 1.0)),
             Nature::Stop => by_shifts,

@@ -1,6 +1,6 @@
-//! A request that was slow.
+//! A slow request, with its times.
 
-/// A slow request within its stretch.
+/// A slow request within its judged stretch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SlowRequest {
     /// When the request was due.
@@ -9,10 +9,11 @@ pub(crate) struct SlowRequest {
     pub(crate) sent: i64,
     /// When the response came, or the end of the stretch if that was earlier.
     pub(crate) end: i64,
-    /// How much longer it took than the median, or than what is usual for its kind of work where that is known to be slow.
+    /// Its excess: how much longer it took than the median, or than is usual for its kind of work where that kind is
+    /// known to be slow.
     pub(crate) excess_ns: i64,
     pub(crate) length: Length,
-    /// From due to answer.
+    /// The time from when it was due until its answer.
     pub(crate) response_ns: i64,
     /// The node that it was sent to, an index into [`Judged::node`].
     pub(crate) node: u16,
@@ -22,22 +23,22 @@ pub(crate) struct SlowRequest {
     pub(crate) place: Option<Place>,
 }
 
-/// How long a request took, against what is usual for its kind of work, such as its statement.
+/// How long a request took, compared with the usual time of its kind of work, such as its statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// Its kind of work is not slow by itself.
+    /// The request's kind of work is not slow by itself.
     Unusual,
-    /// Its kind of work is slow by itself, and it took more than twice as long as is usual for it.
+    /// The request's kind of work is slow by itself, and the request took more than twice its usual time.
     BeyondUsual,
-    /// At least half of its time is usual for its kind of work.
+    /// At least half of the request's time is usual for its kind of work.
     Usual,
 }
 
-/// Where a request spent its time, by the wire.
+/// Where a request spent its time, as measured on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// From the node's network to the node's network.
+    /// In the node: from when it arrived at the node until the answer left.
     Node,
-    /// Between the driver, once it had sent it, and the node.
+    /// Between driver and node: the time after the driver sent it that it was not in the node.
     Between,
 }

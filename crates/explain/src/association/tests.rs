@@ -7,7 +7,8 @@ use std::rc::Rc;
 const MS: i64 = 1_000_000;
 const S: i64 = 1000 * MS;
 
-/// A server with one queue: requests come every `every` ns, need `need` ns each, and nothing runs in the stops.
+/// A server with one queue: requests come every `every` ns, need `need` ns each, and nothing is served during the
+/// stops.
 fn served(length: i64, every: i64, need: i64, stops: &[Interval]) -> Rc<Requests> {
     let mut rows = Vec::new();
     let mut free = 0;
@@ -51,7 +52,7 @@ fn one_pause_of_a_second_in_a_minute_is_found() {
     assert!(found.share > 0.99, "{found:?}");
     assert!(found.chance_share < 0.06, "{found:?}");
     assert!(found.p_value < 0.005, "{found:?}");
-    // The rest was spent in the queue that the pause left.
+    // The request spent the rest of its time in the queue that the pause left.
     assert!(found.time_share > 0.9, "{found:?}");
     assert!(found.lift.unwrap() > 50.0, "{found:?}");
 }
@@ -64,7 +65,7 @@ fn a_pause_whose_backlog_drains_for_long_is_found() {
     let found = Association::test(&judged(&requests, &whole(60 * S)), &pauses, Nature::Stop, 2000, 1).unwrap();
     assert!(found.share > 0.95, "{found:?}");
     assert!(found.p_value < 0.005, "{found:?}");
-    // A pause soon after each, while the backlog drains, did not cause it.
+    // A pause that comes while the backlog of another drains did not cause the slow requests.
     let later: Vec<Interval> = pauses.iter().map(|pause| Interval::of_length(pause.end + 50 * MS, 100 * MS)).collect();
     let innocent = Association::test(&judged(&requests, &whole(60 * S)), &later, Nature::Stop, 2000, 1).unwrap();
     assert!(innocent.time_share < found.time_share, "{found:?} {innocent:?}");
@@ -119,8 +120,8 @@ fn without_an_association_p_is_spread_evenly() {
             Association::test(&judged(&requests, &whole(20 * S)), &unrelated, nature, 199, index).unwrap().p_value
         })
         .collect();
-    // Below one half, where decisions are made, the spread is even; above it a p of 1 stands for all timelines that
-    // meet no slow request, which is on the safe side. 0.09 is three standard deviations.
+    // Below one half, where decisions are made, p-values are uniform. Above it, p = 1 stands for all timelines that
+    // overlap no slow request, which is conservative. 0.09 is three standard deviations.
     for bound in [0.05, 0.1, 0.25, 0.5] {
         let below = p_values.iter().filter(|p| **p <= bound).count() as f64 / p_values.len() as f64;
         assert!((below - bound).abs() < 0.09, "{below} instead of {bound}: {p_values:?}");
@@ -141,7 +142,7 @@ proptest! {
         let requests = served(20 * S, every * MS, MS / 4, &pauses);
         let found = Association::test(&judged(&requests, &whole(20 * S)), &pauses, Nature::Stop, 500, seed).unwrap();
         prop_assert!(found.p_value < 0.01, "{:?}", found);
-        // The last requests of a drain, two at most, are not slow often enough to be one.
+        // At most the last two requests of a drain are too short to count as slow because of the stop.
         prop_assert!(found.share > 0.8, "{:?}", found);
         prop_assert!(found.excess_share() > 0.2, "{:?}", found);
     }

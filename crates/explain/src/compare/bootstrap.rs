@@ -1,10 +1,10 @@
-//! How well a ratio of means is known: its interval from a bootstrap.
+//! The uncertainty of a ratio of means: its interval from a bootstrap.
 
 use crate::random::Random;
 
-/// How often the runs are drawn again.
+/// Number of resamples.
 pub(crate) const RESAMPLES: usize = 10_000;
-/// The intervals hold the true ratio in this share of experiments.
+/// Confidence level of the intervals.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 /// With fewer runs there is no 95 % interval: all five ratios of five pairs of equal variants are on the same side of 1
 /// in one of 16 experiments, so that even their whole range misses the true value too often.
@@ -68,8 +68,8 @@ pub(crate) fn interval(values: &[f64], base: &[f64], design: Design, seed: u64) 
         })
         .collect();
     ratios.sort_unstable_by(f64::total_cmp);
-    // Leave out equal numbers below and above, so that the interval of the inverse ratio is the inverse of the
-    // interval.
+    // Leave out the same number of resamples at both ends, so that the interval of the inverse ratio is the inverse of
+    // the interval.
     let left_out = ((tail(fewest) * RESAMPLES as f64) as usize).min(RESAMPLES / 2 - 1);
     Some(Bounds { low: ratios[left_out], high: ratios[RESAMPLES - 1 - left_out] })
 }
@@ -83,14 +83,14 @@ fn divided(value: f64, base: f64) -> f64 {
     if value == 0.0 && base == 0.0 { 1.0 } else { value / base }
 }
 
-/// The share that is left out at each end.
+/// The share of resamples that is left out at each end.
 fn tail(runs: usize) -> f64 {
     let runs = runs as f64;
     normal(-(runs / (runs - 1.0)).sqrt() * student(runs - 1.0))
 }
 
-/// The 0.975 quantile of Student's t: Abramowitz, Stegun: Handbook of mathematical functions, 26.7.5. From 5 degrees of
-/// freedom on it is good to 0.1 %.
+/// The 0.975 quantile of Student's t: Abramowitz, Stegun: Handbook of mathematical functions, 26.7.5. The error is
+/// below 0.1 % from 5 degrees of freedom on.
 pub(super) fn student(degrees: f64) -> f64 {
     let z = 1.959_963_985_f64;
     let first = (z.powi(3) + z) / 4.0;
@@ -99,7 +99,8 @@ pub(super) fn student(degrees: f64) -> f64 {
     z + first / degrees + second / degrees.powi(2) + third / degrees.powi(3)
 }
 
-/// The standard normal distribution below 0: Abramowitz, Stegun, 26.2.17, to 10⁻⁷.
+/// The cumulative standard normal distribution for negative arguments: Abramowitz, Stegun, 26.2.17; the error is below
+/// 10⁻⁷.
 fn normal(z: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * z.abs());
     let series = [1.330_274_429, -1.821_255_978, 1.781_477_937, -0.356_563_782, 0.319_381_530];
@@ -107,7 +108,7 @@ fn normal(z: f64) -> f64 {
     (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt() * sum
 }
 
-/// A standard normal number (Box, Muller, 1958).
+/// A random number of the standard normal distribution (Box, Muller, 1958).
 #[cfg(test)]
 pub(super) fn normal_number(random: &mut Random) -> f64 {
     let mut share = || (random.below(1 << 53) + 1) as f64 / (1_u64 << 53) as f64;
@@ -138,8 +139,8 @@ mod tests {
         assert_eq!(interval(&some[..5], &some[..5], Design::Paired, 1), None);
     }
 
-    /// In how many of seeded experiments the interval holds the true ratio. Blocks differ by 20 %, which pairs share, and
-    /// runs within a block by `noise`.
+    /// The share of seeded experiments whose interval holds the true ratio. Blocks differ by 20 %, which the runs of a
+    /// pair share; runs within a block differ by `noise`.
     fn coverage(runs: usize, noise: f64, design: Design) -> f64 {
         const EXPERIMENTS: u64 = 600;
         let truth = 0.8;
@@ -161,7 +162,8 @@ mod tests {
 
     #[test]
     fn the_interval_holds_the_truth_as_often_as_it_says() {
-        // Of 600 experiments, 95 % ± 1.8 % have the true value in their interval, for 95 of 100 seeds.
+        // With 600 experiments, the share of intervals that hold the true value is within 95 % ± 1.8 % for 95 of 100
+        // seeds.
         for (runs, noise, design) in [
             (6, 0.1, Design::Paired),
             (8, 0.02, Design::Paired),
@@ -198,7 +200,7 @@ mod tests {
             let ratios = || values.iter().zip(&base).map(|(value, base)| value / base);
             let (least, most) = (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max));
             prop_assert!(least * 0.999 <= bounds.low && bounds.low <= bounds.high && bounds.high <= most * 1.001);
-            // The unit of what is measured does not matter.
+            // The interval does not depend on the unit of the values.
             let scaled: Vec<f64> = values.iter().map(|value| value * scale).collect();
             let wide = interval(&scaled, &base, Design::Paired, 1).unwrap();
             prop_assert!((wide.low / bounds.low / scale - 1.0).abs() < 1e-9);

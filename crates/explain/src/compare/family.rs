@@ -11,9 +11,9 @@ use crate::random::Random;
 
 /// The probability of any false verdict in a comparison.
 pub(crate) const FAMILY_ERROR: f64 = 0.05;
-/// Up to this many ways to swap sides are all tried; of more, this many are drawn at random.
+/// If there are at most this many ways to swap sides, all are tried; otherwise this many are drawn at random.
 const ARRANGEMENTS: usize = 10_000;
-/// Two statistics are equal when they differ by less than this, which is rounding.
+/// Two statistics that differ by less than this, which is rounding, count as equal.
 const EQUAL: f64 = 1e-9;
 
 /// One figure of the runs of both sides; None for a run without that figure. If paired, run `i` of one side is compared
@@ -41,7 +41,7 @@ impl Together {
         };
         let units = first.len();
         let arrangements = arrangements(units, runs, design, seed);
-        // The observed arrangement.
+        // The first arrangement is the observed one.
         let own = arrangements.first().map(Vec::as_slice).unwrap_or_default();
         let observed: Vec<f64> = columns.iter().map(|column| statistic(column, own)).collect();
         let mut order: Vec<usize> = (0..columns.len()).collect();
@@ -50,7 +50,8 @@ impl Together {
         let mut largest: Vec<f64> = Vec::with_capacity(arrangements.len());
         for arrangement in &arrangements {
             let mut most = 0.0_f64;
-            // Step down from the figure that differs least: each is compared with itself and those that differ less.
+            // Step up from the figure that differs least: each figure is compared with the largest statistic among
+            // itself and those that differ less.
             for (place, figure) in order.iter().enumerate().rev() {
                 most = most.max(statistic(&columns[*figure], arrangement));
                 if most >= observed[*figure] - EQUAL {
@@ -70,20 +71,22 @@ impl Together {
     }
 }
 
-/// How far the threshold of the largest statistic lies beyond Student's t of one figure.
+/// How many times larger the simultaneous critical value is than the quantile of Student's t for one figure.
 fn widened(mut largest: Vec<f64>, degrees: f64, scale: f64) -> f64 {
     largest.sort_unstable_by(|a, b| b.total_cmp(a));
     let above = (FAMILY_ERROR * largest.len() as f64) as usize;
     let Some(threshold) = above.checked_sub(1).and_then(|place| largest.get(place)) else { return f64::INFINITY };
-    // The statistic over its largest value is the correlation of the figure with the side.
+    // The statistic divided by its largest possible value is the correlation of the figure with the side.
     let correlation = (threshold / scale).min(1.0);
     let t = correlation * (degrees / (1.0 - correlation * correlation).max(0.0)).sqrt();
     (t / student(degrees)).max(1.0)
 }
 
-/// A figure as numbers of length 1 whose sum over one side is the statistic: monotone in Student's t of the difference.
+/// A figure scaled to a vector of length 1. The sum of its elements over one side is the statistic, which is monotone
+/// in Student's t of the difference.
 ///
-/// Paired: the difference of a pair divided by its sum, so that slow and fast blocks weigh the same, and 0 is allowed.
+/// Paired: the difference of a pair divided by its sum, so that slow and fast blocks have the same weight, and values
+/// of 0 are allowed.
 fn column(Sides { values, base }: Sides<'_>, design: Design) -> Vec<f64> {
     let mut column: Vec<f64> = match design {
         Design::Paired => values
@@ -101,7 +104,7 @@ fn column(Sides { values, base }: Sides<'_>, design: Design) -> Vec<f64> {
         }
     };
     let length = column.iter().map(|number| number * number).sum::<f64>().sqrt();
-    // A difference that is rounding is none.
+    // A difference as small as the rounding error is none.
     if length > f64::MIN_POSITIVE {
         column.iter_mut().for_each(|number| *number /= length);
     }
@@ -112,7 +115,7 @@ fn statistic(column: &[f64], arrangement: &[f64]) -> f64 {
     column.iter().zip(arrangement).map(|(number, side)| number * side).sum::<f64>().abs()
 }
 
-/// The largest value of the statistic: of a figure that differs by the same in all runs.
+/// The largest possible value of the statistic, which a figure has that differs by the same in all runs.
 fn scale(units: usize, runs: usize, design: Design) -> f64 {
     match design {
         Design::Paired => (units as f64).sqrt(),
@@ -124,7 +127,7 @@ fn scale(units: usize, runs: usize, design: Design) -> f64 {
 fn arrangements(units: usize, runs: usize, design: Design, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::new(seed);
     match design {
-        // The other half are the same with all signs turned.
+        // The other half of the sign patterns are these with all signs flipped, which give the same statistic.
         Design::Paired if units <= 14 => (0..1_usize << units.saturating_sub(1))
             .map(|ways| (0..units).map(|unit| if ways >> unit & 1 == 1 { -1.0 } else { 1.0 }).collect())
             .collect(),
@@ -156,12 +159,12 @@ fn arrangements(units: usize, runs: usize, design: Design, seed: u64) -> Vec<Vec
     }
 }
 
-/// In how many ways `runs` of `units` can be chosen, as far as it matters.
+/// The number of ways to choose `runs` of `units`, saturating.
 fn choices(units: usize, runs: usize) -> usize {
     (0..runs.min(units - runs)).fold(1_usize, |ways, taken| ways.saturating_mul(units - taken) / (taken + 1))
 }
 
-/// The next choice in the order that begins with all chosen ones in front; None after the last.
+/// The next combination in the order that begins with all chosen ones in front; None after the last.
 fn next_choice(choice: &[f64]) -> Option<Vec<f64>> {
     let at = choice.windows(2).rposition(|pair| pair[0] > pair[1])?;
     let mut next = choice.to_vec();
@@ -180,8 +183,8 @@ mod tests {
 
     type Side = Vec<Option<f64>>;
 
-    /// Runs of figures, of which every third goes with the one before, in blocks that differ by 20 %. The first `different`
-    /// figures are `ratio` times the baseline's.
+    /// Runs of figures, of which every third is correlated with the one before, in blocks that differ by 20 %. The
+    /// first `different` figures are `ratio` times the baseline's.
     struct World {
         runs: usize,
         figures: usize,

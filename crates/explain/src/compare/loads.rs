@@ -6,10 +6,10 @@ use crate::{Error, query};
 use helenus_recording::LoadFacts;
 use std::collections::BTreeSet;
 
-/// More phases than this are not listed.
+/// At most this many phases are listed.
 const LISTED: usize = 4;
 
-/// A sentence on how the loads of two sets differ; None if no difference is recorded.
+/// A sentence on how the loads of two sets differ; None if the recordings show no difference.
 ///
 /// `rates`: the requests/s that each side answered, for traffic without phases.
 pub(super) fn differ(
@@ -47,7 +47,7 @@ pub(super) fn differ(
 /// The load of a recording: its workload and phases.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Load {
-    /// Name, mix, number of keys and text of the workload; empty where the recording has none.
+    /// Name, mix, number of keys and text of the workload; empty if the recording has no workload.
     workload: (String, String, Option<u64>, String),
     /// The measured phases.
     phases: Vec<String>,

@@ -28,16 +28,16 @@ use run::VariantRuns;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// How runs are compared.
+/// Options of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompareOptions {
-    /// A difference below this share is none to mind.
+    /// Differences below this share do not matter to the user.
     pub margin: f64,
     /// Seed of the resampling: the same seed gives the same intervals.
     pub seed: u64,
     /// For two sets of recordings: run `i` of one set is not paired with run `i` of the other.
     pub unpaired: bool,
-    /// Figures that were named before anything was seen: they are judged together, and apart from all others.
+    /// Figures that were named before the run: they are judged together, and apart from all others.
     pub named: Vec<&'static str>,
 }
 
@@ -64,7 +64,7 @@ pub struct Comparison {
     pub margin: f64,
     /// Runs that ended early and are in no figure.
     pub cut_short: usize,
-    /// Sentences on conclusions that can't be drawn and figures that were not measured.
+    /// Sentences about conclusions that can't be drawn, and about figures that were not measured.
     pub remarks: Vec<String>,
     pub variants: Vec<Side>,
     /// The figures of each run.
@@ -74,7 +74,7 @@ pub struct Comparison {
 
 /// Judges the variants of an experiment by its recording. None if the recording has no variants.
 ///
-/// Blocks count in which both the baseline and the variant were run to their end.
+/// A block counts only if the baseline and the variant both ran to the end in it.
 pub fn judge(engine: &Engine, options: &CompareOptions) -> Result<Option<Comparison>, Error> {
     let found = VariantRuns::load(engine)?;
     let baseline = match (&found.baseline, found.runs.first()) {
@@ -125,8 +125,8 @@ fn of_blocks(
     comparison
 }
 
-/// Compares a set of recordings, each opened by itself, with a baseline's. With as many of both they are paired in their
-/// order, unless the options say otherwise.
+/// Compares a set of recordings, each opened by itself, with those of a baseline. If both sets have the same number,
+/// they are paired in their order, unless the options say otherwise.
 pub fn compare(
     (baseline, baselines): (&str, &[Engine]),
     (variant, variants): (&str, &[Engine]),
@@ -183,7 +183,7 @@ fn side(
     Side { name: name.to_string(), sentence: String::new(), runs: runs.len().min(base.len()), metrics }
 }
 
-/// One figure of the runs of both sides that have it.
+/// The values of one figure on both sides, from the runs that have it.
 struct Figure {
     metric: &'static Metric,
     values: Vec<Option<f64>>,
@@ -191,7 +191,7 @@ struct Figure {
 }
 
 impl Figure {
-    /// None if a side has no such figure. A pair counts only if both have it.
+    /// Returns None if a side has no such figure. A pair counts only if both of its runs have the figure.
     fn of(metric: &'static Metric, runs: &[&MeasuredRun], base: &[&MeasuredRun], design: Design) -> Option<Figure> {
         let figure = |run: &&MeasuredRun| run.figures.get(metric.name).copied();
         let (mut values, mut base): (Vec<_>, Vec<_>) =
@@ -218,7 +218,7 @@ impl Figure {
         let bounds = bootstrap::interval(&values, &base, design, options.seed);
         let verdict = Verdict::of(bounds, self.metric.better, options.margin, p_value);
         let runs = values.len().min(base.len());
-        // Runs that do not have the figure are run for nothing.
+        // Runs without the figure do not count as runs of it.
         let without = self.values.len().min(self.base.len()) - runs;
         let finite = |value: f64| Some(value).filter(|value| value.is_finite());
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
@@ -299,7 +299,7 @@ mod tests {
     use crate::random::Random;
     use std::collections::BTreeMap;
 
-    /// Runs of a variant that differ by chance alone, in blocks that differ by 20 %.
+    /// Simulated runs of a variant that differ by chance alone, in blocks that differ by 20 %.
     fn runs(variant: &str, blocks: i64, seed: u64, without: impl Fn(i64, &str) -> bool) -> Vec<MeasuredRun> {
         let mut random = Random::new(seed);
         let mut figures = |block: i64| -> BTreeMap<&'static str, f64> {
@@ -320,7 +320,7 @@ mod tests {
         matches!(ratio.verdict, Verdict::Better | Verdict::Worse)
     }
 
-    /// Judged one by one, without correction, three of four such comparisons have a wrong verdict.
+    /// If each figure were judged without correction, three of four such comparisons would have a wrong verdict.
     #[test]
     fn identical_runs_get_no_verdict() {
         let options = CompareOptions::default();
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn more_runs_are_asked_for_than_there_are() {
-        // One block lacks the second read of the tables.
+        // One block lacks the figure `local_time`.
         let without = |block: i64, name: &str| block == 2 && name == "local_time";
         for seed in 0..2 {
             let all = [runs("none", 6, seed, without), runs("same", 6, seed + 1000, |_, _| false)].concat();

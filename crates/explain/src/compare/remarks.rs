@@ -4,7 +4,8 @@ use crate::Error;
 use crate::engine::Engine;
 use crate::evidence::not_counted;
 
-/// The experiments' remarks about their machines, and the events that the CPUs could not count; each sentence once.
+/// The experiments' remarks about their machines, and the hardware events that could not be counted; each sentence
+/// once.
 pub(super) fn of<'e>(engines: impl IntoIterator<Item = &'e Engine>) -> Result<Vec<String>, Error> {
     let mut remarks: Vec<String> = Vec::new();
     for engine in engines {

@@ -9,9 +9,10 @@ use crate::timeline::{Interval, merge};
 use std::collections::BTreeMap;
 
 const SECOND_NS: i64 = 1_000_000_000;
-/// With fewer seconds the variance is noise.
+/// With fewer whole seconds than this, the variance is noise.
 const FEWEST_SECONDS: usize = 3;
-/// Switches and migrations are read once a second: of less than this at a stretch they would be mostly those of its neighbours.
+/// Context switches and migrations are read once a second. In stretches shorter than this, most of the count would
+/// belong to the neighbouring stretches.
 const SWITCHES_FROM_NS: i64 = 2 * SECOND_NS;
 
 /// One run of a variant, or a whole recording.
@@ -21,7 +22,7 @@ pub struct MeasuredRun {
     /// The block of the run; runs of one block are compared with each other.
     pub block: i64,
     pub start_ns: i64,
-    /// By name of the metric; metrics that were not recorded are left out.
+    /// Values by name of the metric; metrics that were not recorded are left out.
     pub figures: BTreeMap<&'static str, f64>,
 }
 
@@ -30,12 +31,12 @@ pub struct MeasuredRun {
 pub(crate) struct VariantRuns {
     pub(crate) baseline: Option<String>,
     pub(crate) runs: Vec<MeasuredRun>,
-    /// How many were cut short.
+    /// Number of runs that ended early.
     pub(crate) cut_short: usize,
 }
 
 impl VariantRuns {
-    /// Loads them from a recording; empty unless it is of an experiment with variants.
+    /// Loads the runs of a recording; empty unless it is of an experiment with variants.
     pub(crate) fn load(engine: &Engine) -> Result<VariantRuns, Error> {
         let rows = engine.sql(&query::VARIANT_RUNS.fill(&[]))?;
         let (kinds, names) = (rows.texts("kind")?, rows.texts("name")?);
@@ -92,7 +93,7 @@ fn measured_phases(engine: &Engine) -> Result<Vec<Interval>, Error> {
     Ok((0..rows.rows()).filter(|row| measured[*row]).map(window).collect())
 }
 
-/// The figures of the requests that were due in the windows, and of the nodes meanwhile. Empty without requests.
+/// The figures of the requests that were due in the windows, and of the nodes during that time. Empty without requests.
 fn figures(engine: &Engine, windows: &[Interval]) -> Result<BTreeMap<&'static str, f64>, Error> {
     let mut figures = BTreeMap::new();
     let requests = Requests::of(engine)?;
@@ -101,7 +102,7 @@ fn figures(engine: &Engine, windows: &[Interval]) -> Result<BTreeMap<&'static st
     if due.is_empty() {
         return Ok(figures);
     }
-    // A phase ends for the client with its last answer.
+    // For the client a phase ends with its last answer.
     let busy = merge(windows.iter().filter_map(|window| span_of(requests.due_in(*window))).collect());
     of_requests(&requests, &due, &busy, &mut figures);
     let jitter = variance(&windows.iter().flat_map(|window| means_by_second(&requests, *window)).collect::<Vec<_>>());
@@ -136,7 +137,7 @@ fn of_requests(requests: &Requests, due: &[Request], busy: &[Interval], figures:
     }
 }
 
-/// Mean response time in ms of the requests due in each whole second of a window.
+/// Mean response time in ms of the requests that were due in each whole second of a window.
 fn means_by_second(requests: &Requests, window: Interval) -> Vec<f64> {
     (0..window.length() / SECOND_NS)
         .filter_map(|second| {

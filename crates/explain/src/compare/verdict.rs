@@ -5,7 +5,7 @@ use super::family::FAMILY_ERROR;
 use super::metric::Better;
 use serde::Serialize;
 
-/// More runs than this are not asked for by number.
+/// A larger number of runs than this is not suggested.
 const MOST: usize = 1000;
 
 /// The verdict on one figure of a variant, against the baseline's. Better and worse hold for all figures together.
@@ -23,7 +23,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// `margin`: differences below this share are none, such as 0.05. `p`: of the difference, corrected for all figures.
+    /// `margin` is the share below which differences count as none, such as 0.05. `p` is the p-value of the difference,
+    /// corrected for the number of figures.
     pub(crate) fn of(bounds: Option<Bounds>, better: Better, margin: f64, p: f64) -> Verdict {
         let Some(Bounds { low, high }) = bounds else { return Verdict::NotEnough };
         match better {
@@ -51,11 +52,11 @@ impl Verdict {
     }
 }
 
-/// The number of runs for a verdict if ratio and spread stay as they are: with that many, the interval excludes 1 even when it
-/// is `widened` to hold for all figures at once, or contains nothing beyond the margin. Always more than the present runs;
-/// None for more than 1000.
+/// The number of runs for a verdict if ratio and spread stay as they are: with that many runs, the interval either
+/// excludes 1, even when it is `widened` to hold for all figures at once, or lies within the margin. Always more than
+/// the present runs; None for more than 1000.
 ///
-/// The width of the interval, on the scale of logarithms, falls as t(n−1)/√n.
+/// On a logarithmic scale, the width of the interval falls as t(n−1)/√n.
 pub(crate) fn needed(ratio: f64, bounds: Option<Bounds>, runs: usize, (margin, widened): (f64, f64)) -> Option<usize> {
     let Some(Bounds { low, high }) = bounds else { return Some(FEWEST.max(runs + 1)) };
     let half = (high / low).ln() / 2.0;
@@ -86,7 +87,7 @@ mod tests {
         assert_eq!(of(0.9, 1.03, Better::Lower), Verdict::NotEnough);
         assert_eq!(of(f64::INFINITY, f64::INFINITY, Better::Lower), Verdict::Worse);
         assert_eq!(Verdict::of(None, Better::Lower, 0.05, 0.01), Verdict::NotEnough);
-        // Among many figures it may be chance.
+        // With this many figures the difference may be chance.
         let chance = |low, high| Verdict::of(Some(Bounds { low, high }), Better::Lower, 0.05, 0.06);
         assert_eq!([chance(0.6, 0.85), chance(0.98, 1.03)], [Verdict::NotEnough, Verdict::NoDifference]);
     }
@@ -100,17 +101,17 @@ mod tests {
         assert_eq!(needed_of(1.0, 0.01, 100.0), None);
         assert_eq!(needed_of(f64::INFINITY, 0.5, f64::INFINITY), None);
         assert_eq!(needed(1.3, None, 2, (0.05, 1.0)), Some(FEWEST));
-        // This many runs would be enough with the same spread, and one fewer would not.
+        // The returned number of runs is the smallest that is enough with the same spread.
         let enough = 1.02_f64.ln().max(1.05_f64.ln() - 1.02_f64.ln());
         let half = |runs: usize| (1.15_f64 / 0.90).ln() / 2.0 * relative_width(runs) / relative_width(8);
         assert!(half(near) <= enough && half(near - 1) > enough);
-        // The more figures there are, the more runs.
+        // With more figures, more runs are needed.
         assert!(of(1.10, 0.97, 1.24, 2.0).unwrap() > 2 * far);
     }
 
     #[test]
     fn no_more_runs_than_there_are_is_no_answer() {
-        // Just undecided: by the width alone as many as there are would do.
+        // The interval nearly decides: by its width alone, the present number of runs would be enough.
         for runs in [6, 8, 20] {
             for (ratio, low, high) in [(1.10, 0.999, 1.20), (0.80, 0.65, 0.95), (1.01, 0.94, 1.051)] {
                 let needed = needed(ratio, Some(Bounds { low, high }), runs, (0.05, 1.3));

@@ -18,7 +18,7 @@ impl Batches {
         Batches { schema, batches }
     }
 
-    /// Columns, in the order of the query; there also when no row is.
+    /// The columns, in the order of the query; known even if there is no row.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
@@ -27,43 +27,43 @@ impl Batches {
         &self.batches
     }
 
-    /// The number of rows.
+    /// The number of rows in all batches.
     pub fn rows(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    /// A column of whole numbers; NULL is None.
+    /// A column of whole numbers, in which NULL is None.
     pub(crate) fn integers_or_null(&self, column: &str) -> Result<Vec<Option<i64>>, Error> {
         self.read(column, &DataType::Int64, "whole numbers", |array, values| {
             values.extend(array.as_primitive::<Int64Type>().iter());
         })
     }
 
-    /// A column of whole numbers; NULL, which only an older recording can have here, is 0.
+    /// A column of whole numbers, in which NULL is 0; only older recordings have NULL in it.
     pub(crate) fn integers(&self, column: &str) -> Result<Vec<i64>, Error> {
         Ok(self.integers_or_null(column)?.into_iter().map(Option::unwrap_or_default).collect())
     }
 
-    /// A column of numbers; NULL is None.
+    /// A column of floating-point numbers, in which NULL is None.
     pub(crate) fn numbers_or_null(&self, column: &str) -> Result<Vec<Option<f64>>, Error> {
         self.read(column, &DataType::Float64, "numbers", |array, values| {
             values.extend(array.as_primitive::<Float64Type>().iter());
         })
     }
 
-    /// A column of numbers; NULL is 0.
+    /// A column of floating-point numbers, in which NULL is 0.
     pub(crate) fn numbers(&self, column: &str) -> Result<Vec<f64>, Error> {
         Ok(self.numbers_or_null(column)?.into_iter().map(Option::unwrap_or_default).collect())
     }
 
-    /// A column of texts; NULL is empty.
+    /// A column of texts, in which NULL is empty.
     pub(crate) fn texts(&self, column: &str) -> Result<Vec<String>, Error> {
         self.read(column, &DataType::Utf8, "texts", |array, values| {
             values.extend(array.as_string::<i32>().iter().map(|text| text.unwrap_or_default().to_string()));
         })
     }
 
-    /// A column of truth values; NULL is false.
+    /// A column of booleans, in which NULL is false.
     pub(crate) fn booleans(&self, column: &str) -> Result<Vec<bool>, Error> {
         self.read(column, &DataType::Boolean, "truth values", |array, values| {
             values.extend(array.as_boolean().iter().map(Option::unwrap_or_default));

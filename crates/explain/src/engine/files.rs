@@ -19,8 +19,9 @@ use url::Url;
 
 /// The object store of each recording's files.
 ///
-/// Each recording has a store of its own, in which its files are named from its folder on. So no character of the folder's path
-/// can be one that an object store doesn't take. Files of recordings that grow are named by their descriptors.
+/// Each recording has a store of its own, in which its files are named from its folder on. So the folder's path may
+/// hold characters that an object store does not accept. Files of growing recordings are named by their file
+/// descriptors.
 pub(super) struct Stores {
     recordings: Vec<Url>,
     held: Url,
@@ -58,7 +59,7 @@ impl Stores {
             false => {
                 let urls = whole.iter().map(|part| self.url(number, recording, part));
                 let urls = urls.collect::<Result<Vec<_>, Error>>()?;
-                // Files that are held are named by numbers.
+                // Files of growing recordings are held open and named by their file descriptors.
                 let options = ListingOptions::new(Arc::new(ParquetFormat::default())).with_file_extension("");
                 let config = ListingTableConfig::new_with_multi_paths(urls)
                     .with_listing_options(options)
@@ -99,7 +100,7 @@ impl Stores {
             }
         };
         let names = names.iter().map(|name| name.to_str().ok_or_else(bad)).collect::<Result<Vec<_>, Error>>()?;
-        // Add names as path segments instead of text, so that `*` or `[` in a name is no pattern.
+        // Add names as path segments instead of text, so that `*` or `[` in a name is not taken as a pattern.
         url.path_segments_mut().map_err(|()| bad())?.extend(names);
         ListingTableUrl::try_new(url, None).map_err(message::of)
     }

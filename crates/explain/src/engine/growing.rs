@@ -9,7 +9,7 @@ use helenus_recording::Part;
 use helenus_recording::schema::Table;
 use std::sync::Arc;
 
-/// A stream up to where it was when its recording was opened. A group of its rows is in memory at a time.
+/// A stream as far as it was written when its recording was opened. One group of its rows is in memory at a time.
 #[derive(Debug)]
 pub(super) struct Stream {
     table: &'static Table,

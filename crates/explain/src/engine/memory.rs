@@ -1,18 +1,19 @@
-//! The memory that this process may use, checked before it is allocated: a control group kills without a message.
+//! The memory that this process may use, checked before it is allocated, because a control group that exceeds its limit
+//! is killed without a message.
 
 use crate::Error;
 use std::path::Path;
 
-/// Memory for queries, whatever the recording.
+/// Memory for queries, whatever the size of the recording.
 const LEAST_BYTES: u64 = 96 << 20;
-/// Memory for each request that is explained: its row, and its share of the results.
+/// Memory for each explained request: its row, and its share of the results.
 const REQUEST_BYTES: u64 = 72;
 
 /// Memory that this process may use, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Memory {
     pub(super) limit_bytes: u64,
-    /// The part of the limit that is still free.
+    /// The part of the limit that is not in use.
     pub(super) left_bytes: u64,
 }
 
@@ -35,7 +36,7 @@ impl Memory {
         Memory { limit_bytes: least(limits), left_bytes: least(left) }
     }
 
-    /// Fails if the limit has no room for this many requests.
+    /// Fails if the limit leaves too little memory for this many requests.
     pub(super) fn holds(&self, requests: u64) -> Result<(), Error> {
         let more_bytes = LEAST_BYTES.saturating_add(requests.saturating_mul(REQUEST_BYTES));
         if more_bytes <= self.left_bytes {
@@ -60,7 +61,7 @@ fn group_limits(groups: &str, mount: &Path) -> Vec<u64> {
             _ => continue,
         };
         for group in Path::new(group.trim_start_matches('/')).ancestors() {
-            // "max" is none.
+            // "max" means no limit.
             let text = std::fs::read_to_string(root.join(group).join(file)).unwrap_or_default();
             limits.extend(text.trim().parse::<u64>());
         }

@@ -1,4 +1,4 @@
-//! SQL over recordings: every table of the schema is there, with or without rows.
+//! SQL over recordings. Every table of the schema exists, with or without rows.
 
 mod batches;
 mod files;
@@ -36,10 +36,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 
-/// Memory that queries may keep, where there is as much, before they spill to the disk or fail.
+/// Memory that queries may use, if the process may use as much, before they spill to disk or fail.
 const QUERY_MEMORY_BYTES: u64 = 1 << 30;
 
-/// A query is split into as many parts by time at most.
+/// The most parts by time that a query is split into.
 const MOST_PARTS: usize = 8;
 
 /// Name of the column that tells recordings apart when several are open.
@@ -52,7 +52,7 @@ pub struct Engine {
     context: SessionContext,
     runtime: Runtime,
     manifests: Vec<Manifest>,
-    /// Hold the files of recordings that grow.
+    /// Keeps the files of growing recordings open.
     _recordings: Vec<Recording>,
     provider: Provider,
     memory: Memory,
@@ -71,14 +71,14 @@ impl std::fmt::Debug for Engine {
 
 impl Engine {
     /// Opens recordings. Each table of the schema becomes a SQL table; one without files is empty, and a column that an
-    /// older recording lacks is NULL. With several recordings each table is their union and has the column
-    /// `recording`: the title, or the id where titles repeat. Rows that two recorders have of
-    /// one machine at the same time are there once.
+    /// older recording lacks is NULL. With several recordings each table is their union and has the column `recording`:
+    /// the title, or the id where titles repeat. Rows that two recorders made of one machine at the same time appear
+    /// once.
     pub fn open(recordings: &[Recording]) -> Result<Engine, Error> {
         Engine::open_part(recordings, None)
     }
 
-    /// Like [`Engine::open`], but only with the rows of a window (ns since the Unix epoch, its end excluded), as if
+    /// Like [`Engine::open`], but limited to the rows of a window (ns since the Unix epoch, its end excluded), as if
     /// nothing else had been recorded. Tables that apply to a whole recording, such as settings and stacks, stay
     /// complete.
     pub fn open_within(recordings: &[Recording], (start, end): (i64, i64)) -> Result<Engine, Error> {
@@ -94,7 +94,7 @@ impl Engine {
         let config = SessionConfig::new()
             .with_target_partitions(cores)
             .with_information_schema(true)
-            // Pages of requests outside of the asked window are not even decoded.
+            // Parquet pages of requests outside of the window are not even decoded.
             .set_bool("datafusion.execution.parquet.pushdown_filters", true);
         let memory = Memory::of_this_process();
         let pool = QUERY_MEMORY_BYTES.min(memory.left_bytes / 2);
@@ -134,7 +134,7 @@ impl Engine {
         })
     }
 
-    /// Ends the statements that are run from now on when `stop` says so.
+    /// Ends all statements that run from now on when `stop` fires.
     pub fn stop_when(&mut self, stop: Stop) {
         self.stop = Some(stop);
     }
@@ -149,7 +149,7 @@ impl Engine {
         self.provider
     }
 
-    /// Runs one reading statement and keeps its rows. Statements that would write are refused.
+    /// Runs one read-only statement and returns its rows. Statements that would write are refused.
     pub fn sql(&self, sql: &str) -> Result<Batches, Error> {
         let mut batches = Vec::new();
         let schema = self.each(sql, |batch| {
@@ -159,7 +159,7 @@ impl Engine {
         Ok(Batches::new(schema, batches))
     }
 
-    /// Runs one reading statement and hands on its rows as they come, for results larger than memory.
+    /// Runs one read-only statement and passes on its rows as they come, for results larger than memory.
     pub fn each<E: From<Error>>(
         &self,
         sql: &str,
@@ -176,8 +176,8 @@ impl Engine {
         })
     }
 
-    /// Runs reading statements in parallel, a thread each, because one statement runs on one CPU. Returns the fold of each
-    /// statement's rows, in the order of the statements.
+    /// Runs read-only statements in parallel, each in a thread, because one statement uses one CPU. Folds each
+    /// statement's rows, and returns the results in the order of the statements.
     pub(crate) fn fold_on_all_cpus<T: Send>(
         &self,
         statements: &[String],
@@ -207,7 +207,7 @@ impl Engine {
         })
     }
 
-    /// The result of `load`, which runs once for each type.
+    /// The result of `load`, which is computed once per type and then kept.
     pub(crate) fn once<T: 'static>(&self, load: impl FnOnce(&Engine) -> Result<T, Error>) -> Result<Rc<T>, Error> {
         let known = self.made.borrow().get(&TypeId::of::<T>()).cloned();
         if let Some(made) = known.and_then(|made| made.downcast().ok()) {
@@ -223,7 +223,7 @@ impl Engine {
         self.span().map(|span| (span.start, span.end))
     }
 
-    /// The time from the first recorded row to the last.
+    /// The interval from the first recorded row to the last.
     pub(crate) fn span(&self) -> Result<Interval, Error> {
         if let Some(window) = self.window {
             return Ok(window);
@@ -236,7 +236,7 @@ impl Engine {
         Ok(Interval { start, end: last.unwrap_or(start).max(start + 1) })
     }
 
-    /// How many requests there are about.
+    /// The approximate number of requests.
     pub(crate) fn request_rows(&self) -> Result<u64, Error> {
         if self.window.is_none() {
             return Ok(traffic::rows_of(self.provider.table(), &self.manifests));
@@ -251,7 +251,7 @@ impl Engine {
     }
 }
 
-/// Parts of a window, one for each CPU.
+/// Splits a window into parts, one for each CPU.
 pub(crate) fn parts(window: Interval) -> impl Iterator<Item = Interval> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_PARTS);
     let cpus = i64::try_from(cpus).unwrap_or(1);

@@ -1,13 +1,13 @@
-//! Counts rows once that several recorders of one machine have, also if their recordings were not merged.
+//! Counts rows once that several recorders of one machine have written, even if their recordings were not merged.
 
 use datafusion::prelude::{Expr, col, lit};
 use helenus_recording::Repeated;
 use helenus_recording::schema::Table;
 
-/// The condition for rows that no other opened recording has; None if that is all rows.
+/// The condition for rows that no other opened recording has; None if all rows are unique.
 pub(super) fn others(repeated: &[Repeated], table: &Table) -> Option<Expr> {
     let of_it = repeated.iter().filter(|rows| rows.table == table);
-    // Not simply `NOT`: a column that an older recording lacks is NULL, and its rows count.
+    // Not `NOT`: a column that an older recording lacks is NULL, and `NOT` of NULL is NULL, which drops the row.
     of_it.filter_map(elsewhere).reduce(Expr::or).map(|elsewhere| elsewhere.is_not_true())
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// Says when statements have to end: at a deadline, or when its [`Stopper`] is dropped.
+/// Ends statements at a deadline, or when its [`Stopper`] is dropped.
 #[derive(Debug, Clone)]
 pub struct Stop {
     deadline: Instant,
@@ -14,7 +14,7 @@ pub struct Stop {
     stopper: watch::Receiver<()>,
 }
 
-/// Statements run as long as this value is alive.
+/// Statements may run as long as this value is alive.
 #[derive(Debug)]
 pub struct Stopper {
     _kept: watch::Sender<()>,
@@ -45,7 +45,7 @@ impl Stop {
     }
 }
 
-/// The result of `work`, unless it has to end before.
+/// The result of `work`, unless the deadline or a drop of the [`Stopper`] comes first.
 pub(super) async fn unless<T>(
     stop: Option<&Stop>,
     work: impl Future<Output = Result<T, DataFusionError>>,

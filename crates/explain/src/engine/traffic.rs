@@ -1,8 +1,8 @@
 //! The SQL view `all_requests`: the requests of all clients, in one shape.
 //!
-//! If a load driver recorded its requests, those are judged, from their intended start: that is what its user waited.
-//! Otherwise the requests on the wire are judged, from their arrival at the node. Never both, because they are the same
-//! requests.
+//! If a load driver recorded its requests, those are judged, from their intended start, because a user waits from then
+//! on. Otherwise the requests on the wire are judged, from their arrival at the node. Never both, because they are the
+//! same requests.
 
 use crate::error::Error;
 use crate::{cql, workloads};
@@ -26,17 +26,17 @@ const OF_THE_WIRE: &str = include_str!("../../queries/views/requests_of_the_wire
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Provider {
-    /// The load driver, which knows when each was due.
+    /// The load driver, which knows when each request was due.
     #[default]
     Load,
-    /// The node's network.
+    /// The node's network: packets are captured outside of the JVM.
     Wire,
     /// The server's own connections, read inside its JVM.
     Jvm,
 }
 
 impl Provider {
-    /// The load driver's, where any recording has them.
+    /// The load driver if any recording has its requests.
     pub(super) fn of(manifests: &[Manifest]) -> Provider {
         match (rows_of("requests", manifests), rows_of("wire", manifests)) {
             (0, 1..) if is_inside_the_jvm(manifests) => Provider::Jvm,
@@ -45,7 +45,7 @@ impl Provider {
         }
     }
 
-    /// The table that its rows are in.
+    /// The table that holds the provider's requests.
     pub(crate) fn table(self) -> &'static str {
         match self {
             Provider::Load => "requests",
@@ -53,7 +53,7 @@ impl Provider {
         }
     }
 
-    /// A sentence on the measured time, and on what this provider can't see.
+    /// A sentence on what the response time covers, and on what this provider can't see.
     pub fn meaning(self) -> &'static str {
         match self {
             Provider::Load => "requests of the load driver, from their intended start to the answer",
@@ -67,7 +67,7 @@ impl Provider {
     }
 }
 
-/// Whether no node's requests were taken from its network.
+/// Whether all recorded requests were read inside the JVM, and none from a node's network.
 fn is_inside_the_jvm(manifests: &[Manifest]) -> bool {
     let mut providers =
         manifests.iter().flat_map(|manifest| &manifest.sources).filter(|source| source.name == "wire").peekable();
@@ -78,7 +78,7 @@ pub(super) fn rows_of(table: &str, manifests: &[Manifest]) -> u64 {
     manifests.iter().filter_map(|manifest| manifest.tables.get(table)).map(|table| table.rows).sum()
 }
 
-/// The text of the view. `more` are further columns, as they are.
+/// The SQL text of the view. `more` are additional columns, passed through unchanged.
 pub(super) fn view(provider: Provider, manifests: &[Manifest], more: &[&str]) -> String {
     let text = match provider {
         Provider::Load => OF_THE_LOAD.replace("$statement", &statement_of_operation(manifests)),
@@ -99,7 +99,7 @@ fn statement_of_operation(manifests: &[Manifest]) -> String {
     format!("CASE operation {} END", cases.collect::<Vec<_>>().join(" "))
 }
 
-/// Extracts a part of a statement's text.
+/// An SQL function that extracts a part of a statement's text.
 type Part = fn(&str) -> Option<String>;
 
 /// Registers the SQL functions of the view; users may call them, too.
@@ -141,7 +141,7 @@ fn no_text() -> DataFusionError {
     DataFusionError::Plan("a text is asked for".to_string())
 }
 
-/// Caches the result for the previous text, because statements repeat from row to row.
+/// Caches the result for the previous text, because rows often repeat a statement.
 fn each_text(arguments: &[ColumnarValue], function: Part) -> Result<ColumnarValue> {
     let arrays = ColumnarValue::values_to_arrays(arguments)?;
     let texts = arrays.first().and_then(|array| array.as_string_opt::<i32>());
@@ -161,7 +161,7 @@ fn each_text(arguments: &[ColumnarValue], function: Part) -> Result<ColumnarValu
     Ok(ColumnarValue::Array(Arc::new(results.finish()) as ArrayRef))
 }
 
-/// Registers the view. Its rows are read only by queries.
+/// Registers the view. It reads rows only when queried.
 pub(super) async fn register(
     context: &SessionContext,
     provider: Provider,

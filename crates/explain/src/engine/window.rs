@@ -1,4 +1,4 @@
-//! A stretch of a recording as tables, as if nothing else had been recorded.
+//! Limits the tables to a window, as if nothing else had been recorded.
 
 use crate::Error;
 use crate::timeline::Interval;
@@ -12,7 +12,8 @@ use std::sync::Arc;
 /// Tables that hold for the whole recording: a row counts until the next one replaces it.
 const STANDING: [&str; 7] = ["connections", "findings", "results", "settings", "sources", "stacks", "table_facts"];
 
-/// A row that lasts may have begun so long before the window. Longer looks back would read most of the file.
+/// The longest time before the window at which a row that overlaps the window may have begun. A longer one would make
+/// queries read most of the file.
 const LASTS_AT_MOST_NS: i64 = 60_000_000_000;
 
 /// The rows of a table that belong to the window.
@@ -30,7 +31,7 @@ pub(super) fn cut(
         "marks" => marks(frame, window),
         // Pauses and stalls also affect requests that were due later.
         "pauses" | "stalls" => lasting(frame, table.time, window),
-        // The schedule's time decides, which is never after the start.
+        // A request counts by its intended start, which is never after its actual start.
         "requests" => frame.filter(starts(table.time, window).and(during("intended_start_ns", window))),
         _ => frame.filter(during(table.time, window)),
     };
@@ -41,7 +42,7 @@ fn during(time: &str, window: Interval) -> Expr {
     col(time).gt_eq(lit(window.start)).and(col(time).lt(lit(window.end)))
 }
 
-/// For files sorted by another time: skips the row groups before the window.
+/// For files sorted by another time: a filter that skips the row groups before the window.
 fn starts(time: &str, window: Interval) -> Expr {
     col(time).gt_eq(lit(window.start))
 }
@@ -51,7 +52,7 @@ fn lasting(frame: DataFrame, time: &str, window: Interval) -> Result<DataFrame, 
     frame.filter(during(time, near).and((col(time) + col("duration_ns")).gt(lit(window.start))))
 }
 
-/// Phases end with the window, and a ramp has the rates that it had at the edges.
+/// Clips phases to the window. A ramp gets the rates that it had at the edges of the window.
 fn marks(frame: DataFrame, window: Interval) -> Result<DataFrame, DataFusionError> {
     let (start, end) = (|| col("start_ns"), || col("end_ns"));
     let later = when(start().lt(lit(window.start)), lit(window.start)).otherwise(start())?;

@@ -34,16 +34,17 @@ use crate::percentiles::median;
 use crate::timeline::{Interval, covered_ns, within};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// If this share of the slow requests was due in phases with busy CPUs, the findings mention it.
+/// If at least this share of the slow requests was due in phases with busy CPUs, the findings mention it.
 const BUSY_PHASES_SHARE: f64 = 0.25;
-/// If this share was between driver and node, that explains them.
+/// If at least this share of the slow requests was between driver and node, that explains them.
 const BETWEEN_SHARE: f64 = 0.25;
-/// Linux's TCP_RTO_MIN: a lost segment that is sent again for lack of an answer delays by no less.
+/// Linux's TCP_RTO_MIN: a lost segment that is retransmitted after a timeout is delayed by at least this.
 const RETRANSMITTED_AFTER_NS: i64 = 200_000_000;
-/// A request that was sent this much before the end of a stall of the driver may be of the burst that follows the stall.
+/// A request that was sent at most this long before the end of a stall of the driver may belong to the burst that
+/// follows the stall.
 const SENT_AFTER_NS: i64 = 2_000_000;
 
-/// The slow requests that no cause is counted for.
+/// The slow requests that are not attributed to a cause.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Account {
     /// Requests due in overloaded phases, which are judged only if there are no other phases.
@@ -66,9 +67,9 @@ pub(crate) struct Account {
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Counted {
-    /// Share of the slow requests.
+    /// The requests as a share of all slow requests.
     pub(crate) share: f64,
-    /// Median response.
+    /// Median response time of these requests.
     pub(crate) median_ns: Option<i64>,
 }
 
@@ -79,24 +80,24 @@ impl Counted {
     }
 }
 
-/// Conditions that can last throughout a phase, which leaves nothing to compare with.
+/// Conditions that can last throughout a phase. The phase then has no requests to compare with.
 #[derive(Clone, Copy)]
 pub(super) struct Throughout<'a> {
     pub(super) busy: &'a [Interval],
     pub(super) pools: &'a Pools,
 }
 
-/// The requests counted for a cause so far, and the stops that held them up.
+/// The requests attributed to one cause so far, and the stops that delayed them.
 #[derive(Default)]
 struct Taken {
     responses: Vec<i64>,
     window: Option<Interval>,
-    /// Indices into the stops of the cause.
+    /// Indices of the stops of the cause.
     stops: BTreeSet<usize>,
     by_node: BTreeMap<String, usize>,
 }
 
-/// Counts each slow request for one of the causes or for what the account has.
+/// Attributes each slow request to one of the causes, or to one of the kinds in [`Account`].
 pub(super) fn attribute(
     judged: &Judged,
     stops: &Stops,
@@ -167,18 +168,19 @@ pub(super) fn attribute(
     }
 }
 
-/// How much of a request a cause can account for, after what the wire shows of it.
+/// How much of a request's time a cause can account for, given where the wire shows that the request was.
 fn accountable_to(cause: &Cause, effects: &[Effect], request: &SlowRequest) -> i64 {
     let is_client = cause.kind == CauseKind::ClientStall;
     let all = || accountable_ns(effects, request, cause.kind.nature());
     match cause.kind {
-        // Work that is slow by itself keeps the CPUs busy by itself, in the node and in the client.
+        // Work that is slow by itself keeps CPUs busy, in the node and in the client, so busy CPUs are no cause of its
+        // slowness.
         CauseKind::CpuSaturation if request.length != Length::Unusual => return 0,
         CauseKind::Retransmission if request.excess_ns < RETRANSMITTED_AFTER_NS => return 0,
         _ => {}
     }
     match request.place {
-        // No stall of the driver makes the node slower, but for the burst that follows it.
+        // A stall of the driver does not slow down the node, except by the burst that follows it.
         Some(Place::Node) if is_client && cause.is_significant() => affecting(effects, request)
             .map(|index| effects[index].interval)
             .filter(|stall| stall.end <= request.sent.saturating_add(SENT_AFTER_NS))
@@ -192,22 +194,22 @@ fn accountable_to(cause: &Cause, effects: &[Effect], request: &SlowRequest) -> i
             0
         }
         _ if cause.is_significant() => all(),
-        // Throttling needs no test: nothing of the node runs beyond its quota. A quota may be used up in every period,
-        // which leaves nothing to compare with.
+        // Throttling needs no test, because no thread of the node runs beyond its quota. A quota may be exhausted in
+        // every period, which leaves nothing to compare with.
         _ if cause.kind == CauseKind::Throttling => accountable_ns(effects, request, Nature::Condition),
         _ => 0,
     }
 }
 
-/// The cause, by index, that a request is counted for; `accountable` is for how much of it each can
-/// account, 0 for too little.
+/// The index of the cause that a request is attributed to. `accountable` holds how much of the request each cause can
+/// account for, 0 for too little.
 fn choose(causes: &[Cause], accountable: &[i64]) -> Option<usize> {
     let met = || causes.iter().zip(accountable).enumerate().filter(|(_, (_, ns))| **ns > 0);
     let stops = || met().filter(|(_, (cause, _))| cause.kind.nature() == Nature::Stop);
     let client = stops().find(|(_, (cause, _))| cause.kind == CauseKind::ClientStall);
     let server = stops()
         .filter(|(_, (cause, _))| cause.kind != CauseKind::ClientStall)
-        // The first of equals.
+        // Of equal causes, take the first.
         .reduce(|longest, next| if next.1.1 > longest.1.1 { next } else { longest });
     let stop = match (client, server) {
         (Some(client), Some(server)) => Some(if *client.1.1 >= *server.1.1 / 2 { client } else { server }),
@@ -223,10 +225,10 @@ fn affecting_in(cause: &Cause, stretch: &Stretch) -> Vec<Effect> {
     effects(&within(&cause.times, stretch.window), &stretch.bursts, cause.kind.nature())
 }
 
-/// The single stops of a cause in a stretch, whose times the cause has merged.
+/// The individual stops of a cause in a stretch. The cause itself has only their merged times.
 struct Single<'a> {
     stops: &'a [Stop],
-    /// Indices in `stops`, and the effect of each.
+    /// Indices in `stops`, with the effect of each stop.
     places: Vec<usize>,
     effects: Vec<Effect>,
 }
@@ -307,7 +309,7 @@ mod tests {
     fn a_request_is_counted_for_one_cause() {
         assert_eq!(chosen(&[(ClientStall, 0), (GcPause, 0)]), None);
         assert_eq!(chosen(&[(ClientStall, 1000), (GcPause, 20)]), Some(ClientStall));
-        // A stutter of the client does not clear the server.
+        // A short stall of the client does not clear the server.
         assert_eq!(chosen(&[(ClientStall, 5), (GcPause, 200)]), Some(GcPause));
         assert_eq!(chosen(&[(ClientStall, 100), (GcPause, 200)]), Some(ClientStall));
         assert_eq!(chosen(&[(ClientStall, 0), (GcPause, 20), (ServerStall, 1000)]), Some(ServerStall));
@@ -368,11 +370,12 @@ mod tests {
             let effects = effects(times, &crate::timeline::Bursts::default(), Nature::Stop);
             accountable_to(cause, &effects, &request(place)) > 0
         };
-        // The driver stalled while the node had the request, or before.
+        // The driver stalled while the node had the request, or before it was sent.
         let client = significant(ClientStall);
         assert!(!counted(&client, &[meanwhile], Some(Place::Node)) && counted(&client, &[before], Some(Place::Node)));
         assert!(counted(&client, &[meanwhile], None) && counted(&client, &[meanwhile], Some(Place::Between)));
-        // For requests on the way, the driver counts without a test, and causes in the node don't count.
+        // For requests that were between driver and node, the driver's stalls count without a test, and causes in the
+        // node don't count.
         assert!(counted(&Cause::new(ClientStall, Vec::new(), None), &[meanwhile], Some(Place::Between)));
         assert!(!counted(&Cause::new(ClientStall, Vec::new(), None), &[meanwhile], None));
         let gc = significant(GcPause);

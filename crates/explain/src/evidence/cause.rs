@@ -11,7 +11,7 @@ use crate::timeline::{Interval, covered_ns};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Chance must give the like less often than this, and explain this much less, for a cause to be named. Twelve causes
+/// A cause is named only if its p-value is below this and it explains [`EXCESS_BOUND`] more than chance. Twelve causes
 /// are tested: with 0.01 each, one of nine runs would name one by chance, were it not for the second bound.
 const P_BOUND: f64 = 0.01;
 /// A cause whose p-value is below this bound stays a suspect.
@@ -23,21 +23,21 @@ pub(crate) struct Cause {
     pub(crate) kind: CauseKind,
     /// When the cause was present: a merged set.
     pub(crate) times: Vec<Interval>,
-    /// None when it was not there in the judged time, or when no request was slow.
+    /// None when the cause did not occur in the judged time, or when no request was slow.
     pub(crate) association: Option<Association>,
-    /// Slow requests that are counted for it and for nothing else.
+    /// Number of slow requests that are attributed to this cause alone.
     pub(crate) attributed: usize,
     /// `attributed` as a share of the slow requests.
     pub(crate) attributed_share: f64,
     /// Median response time of the attributed requests, ns.
     pub(crate) attributed_median_ns: Option<i64>,
-    /// From the first attributed request to the last.
+    /// The interval from the first attributed request to the last.
     pub(crate) attributed_window: Option<Interval>,
     /// The stops that delayed these requests; empty for a condition.
     pub(crate) blamed: Blamed,
 }
 
-/// The stops that held up the requests that are counted for a cause, and no others.
+/// The stops that delayed the requests attributed to a cause, without other stops.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Blamed {
     pub(crate) stops: Vec<Stop>,
@@ -48,17 +48,17 @@ pub(crate) struct Blamed {
 /// The verdict on a cause. All texts about the cause follow from it, so that findings agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// Slow requests are counted for it.
+    /// Slow requests are attributed to the cause.
     Explains,
-    /// Slow requests meet it beyond chance, but something else delayed each of them more.
+    /// Slow requests overlap the cause more than by chance, but something else delayed each of them more.
     Outweighed,
-    /// Slow requests meet it beyond chance, but too few to attribute any.
+    /// Slow requests overlap the cause more than by chance, but too few to attribute any.
     Slight,
-    /// It was present too seldom to tell from chance.
+    /// The cause occurred too seldom to tell it from chance.
     Suspect,
-    /// Chance explains all that was met.
+    /// Chance explains the whole overlap.
     Cleared,
-    /// It was not present.
+    /// The cause did not occur.
     Absent,
 }
 
@@ -106,7 +106,7 @@ impl Cause {
         .collect()
     }
 
-    /// Whether the slow requests meet it more often than chance would have it.
+    /// Whether slow requests overlap the cause more often than expected by chance.
     pub(crate) fn is_significant(&self) -> bool {
         self.goes_together(P_BOUND)
     }
@@ -142,11 +142,11 @@ impl Cause {
             .is_some_and(|association| association.p_value < p_bound && association.excess_share() >= EXCESS_BOUND)
     }
 
-    /// Share of the slow requests that it accounts for after what chance would give is taken off.
+    /// Share of the slow requests that the cause accounts for, less the share expected by chance.
     pub(crate) fn accounted_share(&self) -> f64 {
         match &self.association {
             Some(association) if self.is_significant() => self.attributed_share * association.credit(),
-            // The wire measured it, so none of it is chance.
+            // The wire measured this share directly, so none of it is chance.
             _ => self.attributed_share,
         }
     }
@@ -158,13 +158,13 @@ impl Cause {
     }
 }
 
-/// Count and lengths of the stops in the judged time.
+/// Count and lengths of the cause's stops in the judged time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct StopTotals {
     pub(crate) stops: usize,
     pub(crate) total_ms: f64,
     pub(crate) longest_ms: f64,
-    /// The node with most of the time.
+    /// The node that was stopped for the longest time in total.
     pub(crate) node: String,
     pub(crate) nodes: usize,
     /// Milliseconds by label, such as a collector with the cause of its collections.

@@ -1,11 +1,13 @@
-//! Values that the slow requests have in common: the statement, client, node or size that is among them more often than among all.
+//! Values that the slow requests have in common: the statement, client, node or size that is among them more often than
+//! among all.
 //!
-//! Slow requests come in bursts, so that requests at one time are not independent of each other. The test therefore takes
-//! a fifth of a second as one observation: u is how many slow requests of a value it has beyond what its share of all requests
-//! would give, and z = Σu / √Σu². Under chance each u might as well have had the other sign. z is compared with the largest
-//! that any value reaches when the signs are drawn again (a wild bootstrap over clusters: Cameron, Gelbach and Miller,
-//! Bootstrap-based improvements for inference with clustered errors, 2008), which corrects for the number of values that are
-//! tried (Westfall and Young, Resampling-based multiple testing, 1993).
+//! Slow requests come in bursts, so that requests at one time are not independent of each other. The test therefore
+//! takes a fifth of a second as one observation: for each value, u is the number of its slow requests in the
+//! observation beyond those that its share of all requests predicts, and z = Σu / √Σu². If only chance acts, each u
+//! could as well have the other sign. So z is compared with the largest z that any value reaches when the signs are
+//! drawn at random (a wild bootstrap over clusters: Cameron, Gelbach and Miller, Bootstrap-based improvements for
+//! inference with clustered errors, 2008), which corrects for the number of values that are tried (Westfall and Young,
+//! Resampling-based multiple testing, 1993).
 
 mod dimensions;
 
@@ -24,23 +26,23 @@ use dimensions::{ByKey, Key, Lookup, like};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A value with a smaller p-value is no coincidence.
+/// A value with a smaller p-value than this is significant.
 const P_BOUND: f64 = 0.01;
-/// A value with fewer slow requests is not tested: signs that are drawn for six agree in one of 64 cases.
+/// A value with fewer slow requests than this is not tested: the random signs of six are all positive in one of 64 cases.
 const FEWEST_SLOW: usize = 7;
-/// Values that are tested, those with the most slow requests.
+/// The most values that are tested; those with the most slow requests are taken.
 const MOST_TESTED: usize = 100;
-/// With fewer clusters a sign test cannot be significant.
+/// With fewer clusters than this a sign test cannot be significant.
 const FEWEST_CLUSTERS: usize = 10;
 const MOST_CLUSTERS: i64 = 500;
 /// Length of an observation, in a recording that is neither very short nor very long.
 const CLUSTER_NS: i64 = 200_000_000;
 /// A kind of work whose median is this many times that of all is slow by itself.
 const SLOW_BY_ITSELF: f64 = 2.0;
-/// The most values that are named, each only for requests without the values before.
+/// The most values that are named. Each is found among the requests that have none of the values before it.
 const MOST_NAMED: usize = 3;
 
-/// A value that the slow requests have more often than all.
+/// A value that is more frequent among the slow requests than among all.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Shared {
     pub(crate) dimension: Dimension,
@@ -54,25 +56,25 @@ pub(crate) struct Shared {
     pub(crate) p_value: f64,
     /// Median response time of the slow requests with this value.
     pub(crate) median_ns: Option<i64>,
-    /// Median response of all that have it, slow or not.
+    /// Median response time of all requests with this value, slow or not.
     pub(crate) usual_ns: Option<i64>,
     /// Median response size, as a power of two, of slow requests with this value and of requests without it.
     pub(crate) response_bytes: Option<i64>,
     pub(crate) others_response_bytes: Option<i64>,
     /// The most frequent operation of its slow requests, with its share; None if the value is an operation.
     pub(crate) mostly: Option<(String, f64)>,
-    /// A condition that finds its requests in `all_requests`.
+    /// An SQL condition that finds the requests of this value in `all_requests`.
     pub(crate) condition: String,
     /// The token, if the value is a partition.
     pub(crate) token: Option<i64>,
-    /// Whether it is a kind of work that usually takes much longer than others do.
+    /// Whether the value is a kind of work that usually takes much longer than the others.
     #[serde(skip)]
     is_slow_by_itself: bool,
     #[serde(skip)]
     key: Key,
 }
 
-/// Values that the slow requests share, the most telling first.
+/// Values that the slow requests share, those that cover the most slow requests first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Common {
     pub(crate) shared: Vec<Shared>,
@@ -123,7 +125,7 @@ impl Common {
         self.shared.iter().map(|shared| shared.slow_share).sum()
     }
 
-    /// The response that is usual for a request's kind of work; None where it is not slow by itself.
+    /// The usual response time of a request's kind of work; None if that kind is not slow by itself.
     pub(crate) fn usual_ns(&self, request: &Request) -> Option<i64> {
         let of_kind = self.shared.iter().filter(|shared| shared.is_slow_by_itself);
         of_kind
@@ -132,7 +134,7 @@ impl Common {
             .max()
     }
 
-    /// Whether a request has any of what is shared.
+    /// Whether a request has any of the shared values.
     pub(crate) fn has(&self, request: &Request) -> bool {
         self.shared.iter().any(|shared| self.lookup.key(shared.key.0, request) == Some(shared.key.1))
     }
@@ -173,7 +175,7 @@ impl Sample {
         (tally.slow as f64 / self.slow as f64, tally.all as f64 / self.all as f64)
     }
 
-    /// The value that most of the slow requests have beyond chance, and how many values were tested.
+    /// The value that covers the most slow requests beyond chance, and the number of values tested.
     fn best(&self, judged: &Judged, common: &Common, draws: usize, seed: u64) -> Option<(Shared, usize)> {
         let total = judged.slow_requests();
         if (self.slow as f64) < EXCESS_BOUND * total as f64 {
@@ -189,7 +191,7 @@ impl Sample {
         tested.truncate(MOST_TESTED);
         let excess = |tally: Tally| {
             let (slow, all) = self.shares(tally);
-            // Of all the slow requests: the share that chance does not give.
+            // Share of all slow requests that the value covers beyond chance.
             (slow - all) * self.slow as f64 / total as f64
         };
         if tested.iter().all(|(_, tally)| excess(*tally) < EXCESS_BOUND) {
@@ -215,7 +217,7 @@ impl Sample {
         }
         let mean = self.slow as f64 / self.all as f64;
         let shares: Vec<f64> = tested.iter().map(|(_, tally)| tally.all as f64 / self.all as f64).collect();
-        // By cluster, the sums of (has the value − its share) · (is slow − mean).
+        // Per cluster, the sum of (has the value − share of the value) · (is slow − mean).
         let mut sums = vec![vec![0.0; tested.len()]; self.clusters];
         let mut of_all = vec![0.0; self.clusters];
         for (request, is_slow) in judged.timed().filter(|(request, _)| !common.has(request)) {
@@ -232,7 +234,7 @@ impl Sample {
                 *sum -= share * of_all;
             }
         }
-        // Clusters without any request observe nothing.
+        // Clusters without any request are no observations.
         sums.retain(|sums| sums.iter().any(|sum| *sum != 0.0));
         if sums.len() < FEWEST_CLUSTERS {
             return vec![1.0; tested.len()];

@@ -10,19 +10,19 @@ use serde::Serialize;
 /// The name of the source in the manifest.
 const COUNTERS: &str = "counters";
 
-/// Below this share of the time, counts are scaled by more than what is noise in them.
+/// The share of the time for which a counter has to be active: below it, its scaled counts have an error that matters.
 const ALWAYS: f64 = 0.99;
 
 #[derive(Debug, Default)]
 pub(crate) struct Counted {
-    /// Most cycles first.
+    /// Thread groups, those with the most cycles first.
     pub(crate) groups: Vec<CountedGroup>,
     /// Sentences about events that could not be counted, and why.
     pub(crate) notes: Vec<String>,
     pub(crate) query: String,
 }
 
-/// Sums of a thread group. None where the machine has no counters for them.
+/// Sums of a thread group's counters. None for counters that the machine does not have.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct CountedGroup {
     pub(crate) thread_group: String,
@@ -32,7 +32,7 @@ pub(crate) struct CountedGroup {
 }
 
 impl Counted {
-    /// None if it was not counted.
+    /// Loads the counts; None if the recording has no counters.
     pub(crate) fn load(engine: &Engine, judged: &Judged) -> Result<Option<Counted>, Error> {
         if engine.manifests().iter().all(|manifest| manifest.sources.iter().all(|source| source.name != COUNTERS)) {
             return Ok(None);
@@ -54,7 +54,7 @@ impl Counted {
         Ok(Some(Counted { groups, notes: not_counted(engine)?, query }))
     }
 
-    /// All groups together.
+    /// The sum of all groups.
     pub(crate) fn total(&self) -> CountedGroup {
         let sum = |of: fn(&CountedGroup) -> Option<f64>| {
             let counts: Vec<f64> = self.groups.iter().filter_map(of).collect();
@@ -84,13 +84,13 @@ impl CountedGroup {
     }
 }
 
-/// Sentences about events that the CPUs' counters could not count though they were asked for, and about scaled counts.
+/// Sentences about hardware events that were requested but could not be counted, and about scaled counts.
 pub(crate) fn not_counted(engine: &Engine) -> Result<Vec<String>, Error> {
     let sources = engine.manifests().iter().flat_map(|manifest| &manifest.sources);
     let counters = sources.filter(|source| source.name == COUNTERS && !source.note.is_empty());
     let mut notes: Vec<String> = counters.map(|source| format!("{}: {}", source.node, source.note)).collect();
     notes.sort_unstable();
-    // Every run of an experiment on nodes of its own repeats the same note.
+    // In an experiment that starts nodes for each run, every run repeats the same note.
     notes.dedup();
     let turns = engine.sql(&query::COUNTER_TURNS.fill(&[]))?;
     for (node, share) in turns.texts("node")?.iter().zip(turns.numbers("share")?) {

@@ -12,11 +12,11 @@ pub(crate) struct Coverage {
     sources: BTreeSet<String>,
     pub(crate) captured: i64,
     pub(crate) lost: Vec<Lost>,
-    /// When the machine was not observed.
+    /// Intervals in which the machine was not observed.
     pub(crate) gaps: Vec<Interval>,
 }
 
-/// The source that writes the rows of all others.
+/// Name of the source that writes the rows of all others.
 const RECORDER: &str = "recorder";
 
 /// Rows that a source lost.
@@ -24,18 +24,20 @@ const RECORDER: &str = "recorder";
 pub(crate) struct Lost {
     pub(crate) what: String,
     pub(crate) node: String,
-    /// None if not known.
+    /// Number of lost rows; None if not known.
     pub(crate) rows: Option<i64>,
-    /// Rows of the same that are in the recording.
+    /// Rows of the same source that are in the recording.
     pub(crate) captured: i64,
     pub(crate) reason: String,
-    /// Whether the source lost them before the recorder got them; else the recorder or the disk did.
+    /// Whether the source lost the rows before the recorder received them; otherwise the recorder or the disk lost
+    /// them.
     pub(crate) by_source: bool,
 }
 
-/// A source that lost at least this share of its rows may mislead.
+/// A source that lost at least this share of its rows may lead to wrong conclusions.
 const SERIOUS_SHARE: f64 = 0.01;
-/// Requests that were never sent would have been among the slowest: this share moves a p99 by a tenth of the share above it.
+/// If at least this share of the requests was lost, the p99 may be wrong, because lost requests may have been among
+/// the slowest.
 const SERIOUS_REQUESTS_SHARE: f64 = 0.001;
 /// For lost samples: no finding about slow requests depends on samples, and a missing share changes shares of a flame
 /// graph by no more than itself.
@@ -69,7 +71,7 @@ impl Lost {
         self.rows.is_none_or(|rows| is_serious(&self.what, rows, self.captured))
     }
 
-    /// Whether a finding about slow requests may be wrong for it.
+    /// Whether a finding about slow requests may be wrong because of the loss.
     pub(crate) fn may_mislead(&self) -> bool {
         self.is_serious() && !NOT_JUDGED_BY.contains(&self.what.as_str())
     }
@@ -87,7 +89,7 @@ impl Coverage {
         // The recorder's rows are those of the other sources, counted again.
         let of_others = sources.iter().zip(&captured).filter(|(source, _)| *source != RECORDER);
         coverage.captured = of_others.map(|(_, captured)| captured).sum();
-        // The manifest of a closed recording names by table what its recorder reported as a source before.
+        // The manifest of a closed recording lists by table what the recorder had reported as a source.
         let mut named: i64 = engine
             .manifests()
             .iter()
@@ -136,7 +138,7 @@ impl Coverage {
         self.has("pauses") || self.sources.contains("pauses")
     }
 
-    /// Whether stalls of the load driver would be.
+    /// Whether stalls of the load driver would be in the recording if there had been any.
     pub(crate) fn has_client_stalls(&self) -> bool {
         self.has("stalls of load") || self.sources.contains("stalls")
     }
@@ -173,11 +175,11 @@ mod tests {
     fn a_loss_that_changes_no_conclusion_is_not_serious() {
         assert!(!is_serious("threads", 0, 0) && !is_serious("threads", 1, 1716) && !is_serious("requests", 1, 1716));
         assert!(is_serious("threads", 20, 1700));
-        // The slowest percent would be another one.
+        // The loss changes which requests are the slowest percent.
         assert!(is_serious("requests", 5, 1700));
-        // Stacks are a sample.
+        // Stacks are samples, so some may be missing.
         assert!(!is_serious("stacks", 36, 1400) && is_serious("stacks", 200, 1400));
-        // A million rows of another source do not make up for it.
+        // Many rows of another source do not make up for the loss.
         assert!(is_serious("pauses", 5, 0));
     }
 }

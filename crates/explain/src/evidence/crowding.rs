@@ -1,7 +1,7 @@
-//! Whether a server gets less done when more is asked of it at once.
+//! Whether a server's throughput falls when more requests are in flight.
 //!
-//! Only closed loops can tell: there the load chooses how many requests are in flight. In an open loop they pile up
-//! whenever the server is slow, so that many in flight and few answers go together whatever the reason.
+//! Only closed loops can tell, because there the load chooses how many requests are in flight. In an open loop requests
+//! pile up whenever the server is slow, so many requests in flight and low throughput go together whatever the reason.
 
 use crate::anatomy::Phase;
 use crate::requests::{Request, Requests};
@@ -10,35 +10,36 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 const WINDOW_NS: i64 = 1_000_000_000;
-/// A level with fewer windows says nothing.
+/// A level with fewer windows than this is not judged.
 const FEWEST_WINDOWS: usize = 5;
 /// If the most crowded level has less than this share of the best level's throughput, a lower limit would help.
 const LOSS_SHARE: f64 = 0.8;
-/// How many standard errors the difference must have: windows that follow each other are alike, so that theirs are too small.
+/// How many standard errors the difference must have. Neighbouring windows are alike, so their standard errors are too
+/// small.
 const STANDARD_ERRORS: f64 = 4.0;
 
-/// A load under which more requests in flight got less done.
+/// A load whose throughput fell when more requests were in flight.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Crowding {
-    /// Rising.
+    /// The levels of concurrency, ascending.
     pub(crate) levels: Vec<Level>,
-    /// Indices in `levels`.
+    /// Indices in `levels` of the best level and of the most crowded one.
     pub(crate) best: usize,
     pub(crate) crowded: usize,
-    /// The operation that had the most requests in flight on the crowded level, and its share of them.
+    /// The operation with the most requests in flight at the crowded level, and its share of them.
     pub(crate) operation: String,
     pub(crate) operation_share: f64,
     #[serde(skip)]
     pub(crate) window: Interval,
 }
 
-/// Windows of one second with about as many requests in flight.
+/// Windows of one second in which about the same number of requests was in flight.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Level {
-    /// At the mean.
+    /// Mean number of requests in flight.
     pub(crate) in_flight: f64,
     pub(crate) windows: usize,
-    /// Requests that went well, at the mean.
+    /// Mean number of successful requests per second.
     pub(crate) throughput_per_s: f64,
     pub(crate) standard_error_per_s: f64,
     /// Mean service time of requests that ended in the windows.
@@ -84,7 +85,7 @@ impl Level {
 impl Crowding {
     /// None if the load did not vary the requests in flight, or the highest level achieved as much as the best.
     ///
-    /// `only` are the stretches that are looked at, such as the runs of an experiment's baseline; none: all.
+    /// `only` limits it to some stretches, such as the runs of an experiment's baseline; empty means all.
     pub(crate) fn find(requests: &Requests, phases: &[Phase], only: Option<&[Interval]>) -> Option<Crowding> {
         let of_interest =
             |phase: &Interval| only.is_none_or(|only| only.iter().any(|stretch| stretch.overlaps(*phase)));
@@ -126,13 +127,13 @@ impl Crowding {
         })
     }
 
-    /// The throughput that was lost by crowding, of the best.
+    /// The throughput lost by crowding, as a share of the best level's throughput.
     pub(crate) fn loss_share(&self) -> f64 {
         1.0 - self.levels[self.crowded].throughput_per_s / self.levels[self.best].throughput_per_s
     }
 }
 
-/// The whole windows of a phase.
+/// The whole one-second windows of a phase.
 fn windows(requests: &Requests, phase: Interval) -> Vec<Window> {
     let count = usize::try_from(phase.length() / WINDOW_NS).unwrap_or(0);
     let mut windows = vec![Window::default(); count];
@@ -159,7 +160,8 @@ mod tests {
 
     const S: i64 = 1_000_000_000;
 
-    /// A closed loop, 12 s on each level, of a server that takes `need_ns` for a request at that number in flight.
+    /// A simulated closed loop that stays 12 s on each level. The server takes `need_ns` for a request at that number
+    /// in flight.
     fn surge(in_flight: &[i64], need_ns: impl Fn(i64) -> i64) -> (Requests, Vec<Phase>) {
         let mut requests =
             Requests { operations: vec!["claim".into()], outcomes: vec!["ok".into()], ..Requests::default() };
@@ -183,7 +185,7 @@ mod tests {
         (requests, phases)
     }
 
-    /// 1,000/s at the most with 8 in flight; half of it with 64.
+    /// The server does at most 1,000/s with 8 requests in flight, and half of it with 64.
     fn gets_in_its_own_way(in_flight: i64) -> i64 {
         in_flight * S / 1000 * if in_flight > 8 { 2 } else { 1 }
     }

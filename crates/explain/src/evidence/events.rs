@@ -13,12 +13,12 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// By time.
+    /// Loads all events, by time.
     pub(crate) fn load(engine: &Engine, machine: &Machine) -> Result<Vec<Event>, Error> {
         let rows = engine.sql(&query::EVENTS.fill(&[]))?;
         let logged = rows.integers("time_ns")?.into_iter().zip(rows.texts("what")?);
         let mut events: Vec<Event> = logged.map(|(time_ns, what)| Event { time_ns, what }).collect();
-        // The log names the table, so it is preferred to what the threads show.
+        // The log names the table, so an event of the log is preferred to one that was derived from thread activity.
         if events.iter().all(|event| !event.what.contains("compaction") && !event.what.contains("flush")) {
             let began = machine.background().into_iter().map(|window| window.start);
             events.extend(began.map(|time_ns| Event { time_ns, what: "compactions or flushes began".into() }));

@@ -6,17 +6,17 @@ use crate::timeline::Interval;
 use crate::{Error, query};
 use serde::Serialize;
 
-/// A valve over all of its windows, and over the last third, in which its limit has settled.
+/// Figures of a valve over all of its windows, and over the last third, by which time its limit has settled.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Governed {
     pub(crate) node: String,
     pub(crate) valve: String,
-    /// The law that decided last.
+    /// The law that made the last decision.
     pub(crate) law: String,
     pub(crate) windows: usize,
     /// Share of the windows in which the valve was open.
     pub(crate) open_share: f64,
-    /// At the median of the last third; None where it was open.
+    /// Median limit of the last third of the windows; None if the valve was open.
     pub(crate) limit: Option<i64>,
     /// Means over the last third of the windows.
     pub(crate) in_flight: f64,
@@ -25,7 +25,7 @@ pub(crate) struct Governed {
     /// Sum over all windows.
     pub(crate) refused: i64,
     pub(crate) let_through: i64,
-    /// Why the limit was what it was at the end.
+    /// The reason for the last limit.
     pub(crate) reason: String,
     #[serde(skip)]
     pub(crate) span: Interval,
@@ -37,10 +37,10 @@ pub(crate) struct Metered {
     pub(crate) probe: String,
     pub(crate) calls: i64,
     pub(crate) total_ns: i64,
-    /// Own time: without metered callees.
+    /// Own time of the method, without metered callees.
     pub(crate) own_ns: i64,
     pub(crate) max_ns: i64,
-    /// Why the probe was switched off; None if it was not.
+    /// Why the probe was switched off; None if it stayed on.
     pub(crate) off_reason: Option<String>,
     #[serde(skip)]
     pub(crate) span: Interval,
@@ -90,7 +90,7 @@ impl Governed {
 }
 
 impl Metered {
-    /// Methods with the most own time first.
+    /// The metered methods, those with the most own time first.
     pub(crate) fn load(engine: &Engine) -> Result<Vec<Metered>, Error> {
         let rows = engine.sql(&query::PROBE_TOTALS.fill(&[]))?;
         let (calls, total, own) = (rows.integers("calls")?, rows.integers("total_ns")?, rows.integers("own_ns")?);

@@ -3,7 +3,8 @@
 use crate::association::Nature;
 use serde::Serialize;
 
-/// In the order of precedence: a request that met several is counted for one only (see `attribution`).
+/// In the order of precedence: a request that overlapped several kinds is attributed to only one of them (see
+/// `attribution`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CauseKind {
@@ -11,9 +12,9 @@ pub(crate) enum CauseKind {
     GcPause,
     Safepoint,
     ServerStall,
-    /// Stops of any of the above that were waits for a CPU.
+    /// Stops of the kinds above that were waits for a CPU.
     CpuWait,
-    /// The quota of a node's cgroup.
+    /// Throttling by the CPU quota of a node's cgroup.
     Throttling,
     CompactionOrFlush,
     DiskWait,

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 pub(crate) const BUSY_IDLE_SHARE: f64 = 0.1;
 /// Below this share a thread may have to wait for a CPU.
 const SCARCE_IDLE_SHARE: f64 = 0.25;
-/// Threads that together wait for a CPU for this share of an interval, and for this share of the time for which they run, are held
-/// up by it: a thread that wakes up always waits for some microseconds.
+/// Threads are delayed by the run queue if together they wait for at least this share of the interval and this share of
+/// their running time. Every thread that wakes up waits for some microseconds.
 const HELD_UP_SHARE: f64 = 0.1;
 const HELD_UP_OF_CPU: f64 = 0.25;
 /// Compactions and flushes count as running while they use this many CPUs.
@@ -54,16 +54,16 @@ struct ProcessInterval {
 /// CPU use in a window, in CPU seconds per second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Usage {
-    /// Share of all CPU time; None when `cpus` has nothing for the window, as with the next two.
+    /// Share of all CPU time; None when the table `cpus` has no rows for the window. The same holds for the next two.
     pub idle_share: Option<f64>,
     pub iowait_share: Option<f64>,
     pub steal_share: Option<f64>,
-    /// CPUs busy in all.
+    /// Number of busy CPUs.
     pub busy_cpus: Option<f64>,
     /// CPUs used by the nodes whose threads were recorded in the window; None if none were. The same holds for the
     /// fields below.
     pub server_cpus: Option<f64>,
-    /// None when the load driver's threads were not looked at.
+    /// CPUs used by the load driver; None if its threads were not recorded.
     pub load_cpus: Option<f64>,
     /// CPUs used by other processes and by the kernel itself.
     pub other_cpus: Option<f64>,
@@ -127,7 +127,7 @@ impl Machine {
     pub(crate) fn usage_of(&self, windows: &[Interval], is_of_interest: impl Fn(&str) -> bool) -> Usage {
         let windows = merge(windows.to_vec());
         let part = |interval: Interval| covered_ns(&windows, interval) as f64 / interval.length().max(1) as f64;
-        // Several nodes or processes have intervals for the same time, which counts once.
+        // Several nodes or processes may have intervals for the same time, which is counted once.
         let seconds = |intervals: Vec<Interval>| -> f64 {
             merge(intervals).into_iter().map(|interval| covered_ns(&windows, interval)).sum::<i64>() as f64
         };
@@ -177,8 +177,8 @@ impl Machine {
         usage
     }
 
-    /// Whether threads of a node or of the load driver waited for a CPU; true if run queues were not recorded. Other
-    /// processes of lower priority can fill all CPUs without delaying anything.
+    /// Whether threads of a node or of the load driver waited for a CPU; true if run queues were not recorded.
+    /// Processes of lower priority can fill all CPUs without delaying anything.
     pub(crate) fn holds_up(&self, window: Interval) -> bool {
         let mostly = |times: &[Interval]| covered_ns(times, window) * 2 >= window.length();
         mostly(&self.held_up) || !mostly(&self.run_queues_seen)
@@ -189,7 +189,7 @@ impl Machine {
         self.with_idle_below(BUSY_IDLE_SHARE, |window| self.holds_up(window))
     }
 
-    /// When less than a quarter of the CPUs was idle: then a thread may wait for one.
+    /// When less than a quarter of the CPUs was idle, so that a thread may have to wait for one.
     pub(crate) fn scarce(&self) -> Vec<Interval> {
         self.with_idle_below(SCARCE_IDLE_SHARE, |_| true)
     }

@@ -1,4 +1,4 @@
-//! Everything that the findings are drawn from, loaded and computed once.
+//! The evidence: everything that the findings are derived from, loaded and computed once.
 
 mod attribution;
 mod cause;
@@ -47,7 +47,7 @@ use crate::workloads;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// With fewer requests the share of slow ones is imprecise: p99 leaves ten.
+/// With fewer requests than this, the set of slow ones is imprecise: at p99 it has ten.
 pub(crate) const FEW_REQUESTS: usize = 1000;
 
 #[derive(Debug)]
@@ -55,46 +55,46 @@ pub(crate) struct Evidence {
     pub(crate) requests: Rc<Requests>,
     pub(crate) phases: Vec<Phase>,
     pub(crate) knee: Option<Knee>,
-    /// The resource that limits the overloaded phases; None without any.
+    /// The resource that limits the overloaded phases; None if no phase is overloaded.
     pub(crate) limit: Option<Limit>,
     pub(crate) judged: Judged,
-    /// Whether overloaded phases are judged because there is no other.
+    /// Whether overloaded phases are judged because there are no other phases.
     pub(crate) judges_overload: bool,
     pub(crate) machine: Machine,
     pub(crate) stops: Stops,
     pub(crate) pools: Pools,
     pub(crate) shortage: Shortage,
     pub(crate) coverage: Coverage,
-    /// Empty where no system calls were recorded.
+    /// Reads and writes of files; empty if no system calls were recorded.
     pub(crate) io: Rc<Io>,
-    /// None if no request was recorded on the wire.
+    /// Where the time of requests went; None if no request was recorded on the wire.
     pub(crate) origin: Option<Origin>,
-    /// None if it was not counted.
+    /// Hardware counters; None if they were not recorded.
     pub(crate) counted: Option<Counted>,
-    /// None if more requests in flight cost no throughput.
+    /// A loss of throughput by too many requests in flight; None if there is none.
     pub(crate) crowding: Option<Crowding>,
     pub(crate) governed: Vec<Governed>,
-    /// Methods with the most own time first.
+    /// The metered methods, those with the most own time first.
     pub(crate) metered: Vec<Metered>,
     /// The advice of the rules for tables and nodes; empty where no table was recorded.
     pub(crate) advised: Vec<Advice>,
     /// The statement that each operation sends, from the workload.
     statements: BTreeMap<String, String>,
-    /// In the order of precedence.
+    /// The causes, in the order of precedence.
     pub(crate) causes: Vec<Cause>,
     /// Values that the slow requests share.
     pub(crate) common: Common,
     pub(crate) provider: Provider,
-    /// The slow requests that are counted for no cause.
+    /// The slow requests that are attributed to no cause.
     pub(crate) account: Account,
     /// When rate and latency changed, the largest change first.
     pub(crate) changes: Vec<Change>,
     pub(crate) events: Vec<Event>,
-    /// Percentiles of the time to compare with.
+    /// Percentiles of the window that the user gave as the baseline.
     pub(crate) baseline: Option<Percentiles>,
-    /// Everything that was recorded of the load.
+    /// The interval in which the load was recorded.
     pub(crate) span: Interval,
-    /// Everything that was recorded.
+    /// The whole recorded interval.
     pub(crate) recorded: Interval,
 }
 
@@ -126,7 +126,7 @@ impl Evidence {
         let mut judged = judge(&requests, &windows, bounded_by.as_deref().unwrap_or(&windows), &options.threshold);
         let baseline_times = bounded_by.map(|good| Percentiles::of(&mut responses(&requests, &good)));
         let io = if coverage.has("system calls") { Io::of(engine)? } else { Rc::default() };
-        // Requests of the wire alone have no side of a driver to compare with.
+        // Recordings of the wire alone have no driver's side to compare with.
         let has_both_sides = coverage.has("wire") && engine.provider() == Provider::Load;
         let origin = match (has_both_sides, judged.hull()) {
             (true, Some(hull)) => {
@@ -195,7 +195,7 @@ impl Evidence {
         self.causes.iter().find(|cause| cause.kind == kind)
     }
 
-    /// The text that an operation sends; None where the recording does not have the workload.
+    /// The statement text of an operation; None if the recording does not have the workload.
     pub(crate) fn statement(&self, operation: &str) -> Option<&str> {
         self.statements.get(operation).map(String::as_str)
     }
@@ -224,7 +224,7 @@ fn judged_windows(phases: &[Phase]) -> (Vec<Interval>, bool) {
         let mut windows: Vec<Interval> =
             phases.iter().filter(|phase| wanted(phase) && phase.requests > 0).map(Phase::window).collect();
         windows.sort_unstable();
-        // Phases follow each other. If some overlap (several recordings at once), they are one stretch.
+        // Phases follow each other. If some overlap (several recordings at once), they are merged into one stretch.
         if windows.windows(2).any(|pair| pair[1].start < pair[0].end) { merge(windows) } else { windows }
     };
     let kept_up = windows(&|phase| phase.measured && !phase.overloaded);
@@ -238,7 +238,8 @@ fn judged_windows(phases: &[Phase]) -> (Vec<Interval>, bool) {
     (windows(&|_| true), phases.iter().any(|phase| phase.overloaded))
 }
 
-/// When threads of the nodes or of the load driver waited for CPUs, and hardly any CPU was idle, or other processes used some.
+/// When threads of the nodes or of the load driver waited for CPUs while the CPUs were nearly all busy or partly used
+/// by other processes.
 fn busy(machine: &Machine, shortage: &Shortage, judged: &Judged) -> Vec<Interval> {
     let windows: Vec<Interval> = judged.stretches.iter().map(|stretch| stretch.window).collect();
     let others: f64 = shortage.others(&windows).iter().map(|other| other.cpus).sum();
@@ -258,7 +259,8 @@ fn responses(requests: &Requests, windows: &[Interval]) -> Vec<i64> {
     due.filter(|request| requests.is_timed(request)).map(Request::response_ns).collect()
 }
 
-/// Judges requests that were due in `windows`, with bounds from requests that were due in `bounded_by`.
+/// Judges the requests that were due in `windows`. The threshold for slow is taken from the requests that were due in
+/// `bounded_by`.
 fn judge(requests: &Rc<Requests>, windows: &[Interval], bounded_by: &[Interval], threshold: &SlowThreshold) -> Judged {
     let mut responses = responses(requests, bounded_by);
     responses.sort_unstable();
@@ -284,7 +286,7 @@ fn tell_places(engine: &Engine, judged: &mut Judged, hull: Interval) -> Result<(
     Ok(())
 }
 
-/// The runs of the variant that an experiment compares the others with; None for what is no experiment with variants.
+/// The runs of the baseline variant of an experiment; None for recordings without variants.
 fn baseline_runs(engine: &Engine) -> Result<Option<Vec<Interval>>, Error> {
     let rows = engine.sql(&query::VARIANT_RUNS.fill(&[]))?;
     let (kinds, names) = (rows.texts("kind")?, rows.texts("name")?);

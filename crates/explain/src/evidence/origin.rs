@@ -9,26 +9,26 @@ use crate::timeline::Interval;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// The slow requests and the others.
+/// Where the slow requests and the others spent their time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Origin {
     pub(crate) slow: Split,
     pub(crate) others: Split,
-    /// All requests of the same time, as each side counts them. None where the node's agent did not tell.
+    /// Mean times of all requests as each side measured them; None if the node's agent did not report any.
     pub(crate) sides: Option<Sides>,
 }
 
-/// How long requests took on each side, for those that ended in the same time. The coordinator has only sums, and so there are
-/// only means.
+/// How long requests took on each side, for those that ended in the same time. The coordinator reports only sums, so
+/// all figures are means.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Sides {
-    /// Response time: from when the request was due.
+    /// Mean response time: from when the request was due.
     pub(crate) response: Side,
-    /// From when the driver sent them.
+    /// Mean time from when the driver sent the request.
     pub(crate) service: Side,
-    /// In the node, from its network to its network.
+    /// Mean time in the node: from when the request arrived until its answer left.
     pub(crate) wire: Side,
-    /// In the node's coordinator: without waiting for a thread, and without reading and writing the message.
+    /// Mean time in the node's coordinator, without waiting for a thread and without decoding and encoding the message.
     pub(crate) coordinator: Side,
 }
 
@@ -42,13 +42,13 @@ pub(crate) struct Side {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct Split {
     pub(crate) requests: i64,
-    /// Requests that were seen on the wire; all further fields are about these.
+    /// Number of requests that were seen on the wire; all further fields are about these.
     pub(crate) on_the_wire: i64,
-    /// From due until sent by the driver.
+    /// Time from when the request was due until the driver sent it.
     pub(crate) before: Part,
-    /// From the node's network to the node's network.
+    /// Time in the node: from when the request arrived until its answer left.
     pub(crate) in_node: Part,
-    /// The rest: the driver's own time, its pauses, and the network.
+    /// The remaining time: the driver's own time, its pauses, and the network.
     pub(crate) between: Part,
     pub(crate) in_node_max_ms: f64,
 }
@@ -57,12 +57,13 @@ pub(crate) struct Split {
 pub(crate) struct Part {
     pub(crate) median_ms: f64,
     pub(crate) mean_ms: f64,
-    /// The share of this part in the sum of all requests' time. Means add up to the total; medians do not.
+    /// This part's share of the total time of all requests. Parts are compared by means, because means add up to the
+    /// total and medians do not.
     pub(crate) share: f64,
 }
 
 impl Origin {
-    /// None if no request was recorded on both sides.
+    /// Returns None if no request was recorded on both sides.
     pub(crate) fn load(engine: &Engine, judged: &Judged, window: Interval) -> Result<Option<Origin>, Error> {
         let due = judged.due();
         let values = [

@@ -6,14 +6,14 @@ use crate::{Error, query};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A window with fewer samples is not judged.
+/// A window with fewer samples than this is not judged.
 const FEWEST_SAMPLES: usize = 5;
-/// The longest time that one sample speaks for.
+/// The longest interval that one sample represents.
 const LONGEST_SAMPLE_NS: i64 = 2_000_000_000;
 
 #[derive(Debug, Clone)]
 pub(crate) struct PoolSample {
-    /// From half-way to the sample before up to half-way to the next.
+    /// A sample represents the time from half-way to the previous sample until half-way to the next.
     window: Interval,
     node: String,
     pool: String,
@@ -22,7 +22,7 @@ pub(crate) struct PoolSample {
     max_size: Option<i64>,
 }
 
-/// A pool that had all of its threads at work and tasks waiting.
+/// A pool whose threads were all busy while tasks waited.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FullPool {
     pub node: String,
@@ -88,7 +88,7 @@ impl Pools {
         full.max_by(|a, b| a.share.total_cmp(&b.share).then(a.most_pending.cmp(&b.most_pending)))
     }
 
-    /// (node, pool, most pending) of the pools with tasks waiting in the window, most first.
+    /// (node, pool, most pending) of the pools that had waiting tasks in the window, the most first.
     pub(crate) fn longest_queues(&self, window: Interval) -> Vec<(String, String, i64)> {
         let mut most: BTreeMap<(&str, &str), i64> = BTreeMap::new();
         for sample in self.0.iter().filter(|sample| sample.pending > 0 && sample.window.overlaps(window)) {
@@ -101,7 +101,7 @@ impl Pools {
         most
     }
 
-    /// Pools that were full in the windows, the most often full first.
+    /// Pools that were full in the windows, those that were full most often first.
     pub(crate) fn full(&self, windows: &[Interval]) -> Vec<FullPool> {
         let mut samples: BTreeMap<(&str, &str), Vec<&PoolSample>> = BTreeMap::new();
         for sample in self.0.iter().filter(|sample| windows.iter().any(|window| sample.window.overlaps(*window))) {

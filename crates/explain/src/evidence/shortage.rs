@@ -6,21 +6,22 @@ use crate::{Error, query};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Share of an interval from which on tasks that wait for a disk, or for memory, are a condition of the machine.
+/// If tasks wait for a disk, or for memory, for at least this share of an interval, the machine is short of it.
 const WAITING_SHARE: f64 = 0.5;
-/// The share of busy CPUs from which on CPUs are short if other processes use some of them.
+/// If at least this share of the CPUs is busy and other processes use some of them, CPUs are short.
 const CONTENDED_SHARE: f64 = 0.25;
-/// A disk that is busy for half of an interval is slow from this mean time of its requests on.
+/// A disk that is busy for half of an interval counts as slow if the mean time of its requests is at least this.
 const SLOW_DISK_NS: i64 = 10_000_000;
 const BUSY_DISK_SHARE: f64 = 0.5;
-/// Page faults that read from a disk, in a tenth of a second.
+/// The least number of page faults read from a disk within a tenth of a second that counts.
 const MANY_FAULTS: i64 = 5;
-/// A segment is sent again that much after it was lost: the shortest retransmission timeout of Linux (RFC 6298 has 1 s).
+/// A lost segment is sent again after at least this time: the shortest retransmission timeout of Linux (RFC 6298 has 1
+/// s).
 const RETRANSMISSION_NS: i64 = 200_000_000;
-/// CPUs from which on other processes are named.
+/// Other processes are named if they use at least this many CPUs.
 pub(crate) const WORTH_NAMING_CPUS: f64 = 0.2;
 
-/// Time within an interval.
+/// An amount of waiting time within an interval.
 #[derive(Debug, Clone, Copy)]
 struct Wait {
     window: Interval,
@@ -29,9 +30,9 @@ struct Wait {
 
 #[derive(Debug, Default)]
 pub(crate) struct Shortage {
-    /// Waits for a CPU of the thread that waited longest, by node (empty for the load driver) and kind of thread.
+    /// Waits for a CPU, of the thread that waited longest; by node (empty for the load driver) and kind of thread.
     run_queues: BTreeMap<(String, &'static str), Vec<Wait>>,
-    /// By node.
+    /// Time throttled by a CPU quota, by node.
     throttled: BTreeMap<String, Vec<Wait>>,
     faults: Vec<Wait>,
     retransmitted: Vec<Wait>,
@@ -58,14 +59,14 @@ struct Process {
     cpu_ns: i64,
 }
 
-/// Processes of one name, other than node, load driver and recorder.
+/// Processes of one name, without the node, the load driver and the recorder.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Other {
     pub(crate) process: String,
     pub(crate) cpus: f64,
 }
 
-/// A disk while it was slow.
+/// A disk during an interval in which it was slow.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct SlowDisk {
     pub(crate) device: String,
@@ -127,12 +128,13 @@ impl Shortage {
         Ok(shortage)
     }
 
-    /// For how long, at most, the threads of a kind waited for a CPU within a window.
+    /// How long, at most, threads of a kind waited for a CPU within a window.
     pub(super) fn waited_for_cpu(&self, node: &str, kind: &'static str, window: Interval) -> i64 {
         self.run_queues.get(&(node.to_string(), kind)).map_or(0, |waits| within(waits, window))
     }
 
-    /// How long a quota kept the node off the CPUs around a window; the kernel counts it at the end of a period.
+    /// How long a quota kept the node off the CPUs around a window. The kernel updates the counter at the end of a
+    /// period.
     pub(super) fn throttled(&self, node: &str, window: Interval) -> i64 {
         let waits = self.throttled.get(node).map_or(&[][..], Vec::as_slice);
         let near = window.widened(2 * PERIOD_NS);
@@ -165,7 +167,7 @@ impl Shortage {
         times_of(&self.faults, |wait| wait.ns >= MANY_FAULTS)
     }
 
-    /// From when a segment may have been lost until it was sent again.
+    /// The interval in which a retransmitted segment may have been lost and waited for its retransmission.
     pub(super) fn retransmission_times(&self) -> Vec<Interval> {
         let windows = self
             .retransmitted
@@ -175,7 +177,7 @@ impl Shortage {
         merge(windows.collect())
     }
 
-    /// Other processes that used the most CPU time in the windows, each name once.
+    /// Other processes that used the most CPU time in the windows, one entry per name.
     pub(crate) fn others(&self, windows: &[Interval]) -> Vec<Other> {
         let seen = merge(self.processes.iter().map(|process| process.window).collect());
         let seen_ns: i64 = windows.iter().map(|window| covered_ns(&seen, *window)).sum();
@@ -190,7 +192,7 @@ impl Shortage {
         others
     }
 
-    /// The disk with the most time of its requests in the windows.
+    /// The disk that spent the most time on requests in the windows.
     pub(crate) fn slowest_disk(&self, windows: &[Interval]) -> Option<SlowDisk> {
         let mut by_device: BTreeMap<&str, (i64, i64, i64)> = BTreeMap::new();
         for disk in self.disks.iter().filter(|disk| covered_ns(windows, disk.window) > 0) {
@@ -207,7 +209,7 @@ impl Shortage {
         })
     }
 
-    /// Page faults that read from a disk, and segments sent again, in the windows.
+    /// Numbers of page faults that read from a disk, and of retransmitted segments, in the windows.
     pub(crate) fn faults_and_retransmissions(&self, windows: &[Interval]) -> (i64, i64) {
         let count = |waits: &[Wait]| -> i64 {
             waits.iter().filter(|wait| covered_ns(windows, wait.window) > 0).map(|wait| wait.ns).sum()
@@ -221,7 +223,7 @@ pub(super) const SERVER: &str = "server";
 pub(super) const COLLECTOR: &str = "collector";
 const KINDS: [&str; 3] = [LOAD, SERVER, COLLECTOR];
 
-/// Period of the kernel's bandwidth control by default.
+/// The default period of the kernel's CPU bandwidth control.
 const PERIOD_NS: i64 = 100_000_000;
 
 impl DiskInterval {
@@ -235,7 +237,7 @@ fn times_of(waits: &[Wait], wanted: impl Fn(&Wait) -> bool) -> Vec<Interval> {
     merge(waits.iter().filter(|wait| wanted(wait)).map(|wait| wait.window).collect())
 }
 
-/// How much of what waited may lie in a window: where in its interval it was is not known.
+/// How much of the waiting time may lie in a window; the wait may have been anywhere in its interval.
 fn within(waits: &[Wait], window: Interval) -> i64 {
     let first = waits.partition_point(|wait| wait.window.end <= window.start);
     let near = waits[first..].iter().take_while(|wait| wait.window.end - wait.window.length() < window.end);

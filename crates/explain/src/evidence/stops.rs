@@ -1,4 +1,4 @@
-//! Pauses and stalls by process, and which of two reports of the same stop counts.
+//! Pauses and stalls by process; of two reports of the same stop, one is counted.
 
 use super::kind::CauseKind;
 use super::shortage::{COLLECTOR, LOAD, SERVER, Shortage};
@@ -7,17 +7,17 @@ use crate::timeline::{Interval, covered_ns, merge, subtract, total_ns};
 use crate::{Error, query};
 use std::collections::{HashMap, HashSet};
 
-/// The kind of a stall that the kernel was seen to hold.
+/// The kind of a stall in which the kernel showed the process as stopped.
 pub(crate) const STOPPED: &str = "stopped";
 
-/// How far apart two sources can see the same stop.
+/// The most by which two sources may differ about the time of the same stop.
 const SAME_STOP_NS: i64 = 2_000_000;
 
-/// A time in which a process was stopped.
+/// An interval in which a process was stopped.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Stop {
     pub(crate) window: Interval,
-    /// Empty when it is no node's.
+    /// The node that was stopped; empty for the load driver and the recorder.
     pub(crate) node: String,
     /// The displayed name: the collector and its cause, the operation of a safepoint, the kind of a stall.
     pub(crate) label: String,
@@ -27,7 +27,7 @@ pub(crate) struct Stop {
 pub(crate) struct Stops {
     /// GC pauses of the nodes; each list by time.
     pub(crate) gc: Vec<Stop>,
-    /// Safepoints that were not for a collection.
+    /// Safepoints other than those of collections.
     pub(crate) safepoints: Vec<Stop>,
     /// Other stalls of the nodes.
     pub(crate) server: Vec<Stop>,
@@ -37,9 +37,9 @@ pub(crate) struct Stops {
     pub(crate) schedule: Vec<Stop>,
     /// Stops of all the above kinds that were waits for a CPU; the label is the kind that they would have had otherwise.
     pub(crate) waits: Vec<Stop>,
-    /// The same, where the quota of a node's cgroup was used up.
+    /// The same, for stops in which the quota of a node's cgroup was exhausted.
     pub(crate) throttled: Vec<Stop>,
-    /// Stalls of the recorder: a hint at the whole machine.
+    /// Stalls of the recorder, which suggest that the whole machine was stopped.
     pub(crate) recorder: Vec<Stop>,
 }
 
@@ -55,7 +55,7 @@ struct PauseRow {
 }
 
 impl Stops {
-    /// The stops that are a cause of a kind.
+    /// The stops that belong to a kind of cause.
     pub(crate) fn of(&self, kind: CauseKind) -> &[Stop] {
         match kind {
             CauseKind::ClientStall => &self.client,
@@ -77,7 +77,7 @@ impl Stops {
         let stalls = Stalls::load(engine)?;
         let mut stops = Stops { schedule: stalls.schedule, recorder: stalls.recorder, ..Stops::default() };
         stops.take_pauses(engine)?;
-        // If the node was stopped during its own pause, the pause includes that time.
+        // If the whole node was stopped during its own pause, the pause includes that time.
         let (mut held, mut server) = (stalls.held_server, Vec::new());
         for pauses in [&mut stops.gc, &mut stops.safepoints] {
             server.extend(pauses.extract_if(.., |pause| is_held(pause, &held)));
@@ -136,7 +136,7 @@ impl Stops {
         self
     }
 
-    /// Whether stops of that label were waits for a CPU.
+    /// Whether stops with this label were waits for a CPU.
     pub(crate) fn has_wait(&self, label: &str) -> bool {
         self.waits.iter().chain(&self.throttled).any(|stop| stop.label == label)
     }
@@ -189,7 +189,7 @@ struct Stalls {
     schedule: Vec<Stop>,
     server: Vec<Stop>,
     recorder: Vec<Stop>,
-    /// The processes that the kernel was seen to hold stopped, which is known to a tenth of a second only.
+    /// The intervals in which the kernel showed a process as stopped, known to a tenth of a second only.
     held_client: Vec<Stop>,
     held_server: Vec<Stop>,
 }
@@ -228,11 +228,12 @@ fn is_held(pause: &Stop, held: &[Stop]) -> bool {
     covered_ns(&merge(held), pause.window) * 2 >= pause.window.length().max(1)
 }
 
-/// A stall beside the node's own pauses, which stop the agent's watcher as well: None unless they leave most of it.
+/// A stall without the node's own pauses, which stop the agent's watcher as well; None if less than half of the stall
+/// remains.
 fn beside(stall: Stop, pauses: &[Interval]) -> Option<Stop> {
     let left = subtract(&[stall.window], pauses);
     let (first, last) = (left.first()?, left.last()?);
-    // Join both into one stop, also if a pause lies between them.
+    // Join both parts into one stop, even if a pause lies between them.
     let window = Interval { start: first.start, end: last.end };
     (total_ns(&left) * 2 >= stall.window.length()).then_some(Stop { window, ..stall })
 }
@@ -258,7 +259,7 @@ fn joined(stalls: Vec<Stop>, held: Vec<Stop>) -> Vec<Stop> {
     stops
 }
 
-/// A stop, with the observations of it.
+/// A stop, with the reports of it.
 struct Seen {
     stop: Stop,
     /// The stop as the process itself observed it.
@@ -366,7 +367,7 @@ mod tests {
         assert_eq!(joined(by_two, Vec::new()), [stop(0, 500 * ms, "", "watcher")]);
         let in_pieces = vec![stop(0, 492 * ms, "a", "watcher"), stop(493 * ms, 1000 * ms, "a", "watcher")];
         assert_eq!(joined(in_pieces.clone(), Vec::new()), [stop(0, 1000 * ms, "a", "watcher")]);
-        // A pause in the middle of a stall does not make two of it.
+        // A pause in the middle of a stall does not split the stall.
         let pause = Interval { start: 400 * ms, end: 420 * ms };
         assert_eq!(beside(stop(0, 1000 * ms, "a", "watcher"), &[pause]), Some(stop(0, 1000 * ms, "a", "watcher")));
         assert_eq!(beside(stop(390 * ms, 425 * ms, "a", "watcher"), &[pause]), None);

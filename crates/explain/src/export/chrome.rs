@@ -15,7 +15,7 @@ const MOST_EVENTS: usize = 1_000_000;
 
 struct Trace<'a> {
     out: &'a mut dyn Write,
-    /// The trace counts from here.
+    /// Times in the trace count from here.
     begin_ns: i64,
     events: usize,
     processes: HashMap<String, usize>,
@@ -36,7 +36,7 @@ impl Trace<'_> {
         serde_json::to_writer(&mut *self.out, event).map_err(json_error)
     }
 
-    /// Microseconds, as all times are.
+    /// Converts to microseconds, the unit of all times in the format.
     fn at(&self, time_ns: i64) -> f64 {
         micros(time_ns.saturating_sub(self.begin_ns))
     }
@@ -51,7 +51,7 @@ impl Trace<'_> {
         Ok(pid)
     }
 
-    /// A row within a process.
+    /// A row of the trace within a process.
     fn track(&mut self, process: &str, name: &str) -> Result<(usize, usize), Error> {
         let pid = self.process(process)?;
         let key = (pid, name.to_string());
@@ -64,7 +64,7 @@ impl Trace<'_> {
         Ok((pid, tid))
     }
 
-    /// A stretch of time on a row.
+    /// An event of the trace with a duration.
     fn stretch(
         &mut self,
         (process, track): (&str, &str),
@@ -177,7 +177,7 @@ fn write_moments(trace: &mut Trace<'_>, moments: &Moments) -> Result<(), Error> 
     }
     let pid = if moments.requests.is_empty() { 0 } else { trace.process("load")? };
     for (number, request) in moments.requests.iter().enumerate() {
-        // Requests overlap: each is a track of its own, which a row can't be.
+        // Requests overlap, so each gets a track of its own; events in one row must not overlap.
         let (begin, end) = (trace.at(request.intended_ns), trace.at(request.end_ns));
         let waited_ms = request.start_ns.saturating_sub(request.intended_ns) as f64 / 1e6;
         let name = if request.operation.is_empty() { "request" } else { &request.operation };

@@ -2,19 +2,19 @@
 
 use crate::{Engine, Error, Flame, FlameOptions};
 
-/// The most single samples in a file that a browser can still show.
+/// The most individual samples that a browser can show from one file.
 pub(super) const MOST_SAMPLES: usize = 2_000_000;
-/// Samples that are added up in memory, at 24 bytes each.
+/// The most samples that are added up in memory, at 24 bytes each.
 pub(super) const MOST_ADDED_UP: usize = 20_000_000;
 
 /// Selects the contents of the file.
 #[derive(Debug, Clone)]
 pub struct ExportOptions {
-    /// Event, group and window of samples; `reversed` is ignored.
+    /// Selects samples by event, thread group and window; `reversed` is ignored.
     pub selection: FlameOptions,
-    /// Only what was sampled while requests were slow.
+    /// Only samples taken while requests were slow.
     pub only_slow: bool,
-    /// System calls at least this long.
+    /// Only system calls at least this long.
     pub syscalls_over_ns: i64,
 }
 
@@ -28,7 +28,7 @@ pub struct Exported {
     pub notes: Vec<String>,
 }
 
-/// The error that there are no such samples, with the events that exist.
+/// The error for a selection without samples, which lists the events that exist.
 pub(super) fn nothing(engine: &Engine, options: &ExportOptions) -> Result<Error, Error> {
     let selection = &options.selection;
     let events = Flame::events(engine)?;
@@ -46,7 +46,7 @@ pub(super) fn nothing(engine: &Engine, options: &ExportOptions) -> Result<Error,
     }))
 }
 
-/// A name for the weights of an event, and their unit.
+/// The unit of the weights of an event.
 pub(super) fn unit(event: &str) -> &'static str {
     match event {
         "cpu" | "wall" | "lock" | "native" => "nanoseconds",

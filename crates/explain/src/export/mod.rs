@@ -18,7 +18,7 @@ use std::io::Write;
 /// A format of another tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportFormat {
-    /// A stack a line with its weight: flamegraph.pl and most others.
+    /// Folded stacks: one stack with its weight per line, for flamegraph.pl and many other tools.
     Folded,
     /// Gzipped profile.proto: `go tool pprof`, Grafana Pyroscope, Polar Signals.
     Pprof,
@@ -65,7 +65,7 @@ fn folded(
         return Err(nothing(engine, options)?);
     }
     flame.folded().try_for_each(|line| writeln!(out, "{line}")).map_err(Error::Write)?;
-    // For slow requests the weights are compared with the other requests, so there is no count of samples.
+    // For slow requests, weights are relative to those of the other requests, so there is no count of samples.
     let samples = if explanation.is_some() { 0 } else { flame.samples };
     Ok(Exported { samples, ..Exported::default() })
 }

@@ -5,7 +5,7 @@ use crate::query::{MARKS, PAUSES, STALLS};
 use crate::requests::{Request, Requests};
 use crate::{Engine, Error, Explanation, text};
 
-/// The most slow requests in a file: a picture can't show more of them apart.
+/// The most slow requests in a file; a reader could not tell more of them apart.
 const MOST_REQUESTS: usize = 20_000;
 
 pub(super) struct Phase {
@@ -21,7 +21,7 @@ pub(super) struct Pause {
     pub(super) kind: String,
     pub(super) collector: String,
     pub(super) cause: String,
-    /// Empty for a whole pause.
+    /// The phase of a concurrent collection; empty for a whole pause.
     pub(super) phase: String,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct SlowRequest {
     pub(super) start_ns: i64,
     pub(super) end_ns: i64,
     pub(super) node: String,
-    /// Empty where the recording has none.
+    /// The operation of the request; empty if the recording has none.
     pub(super) operation: String,
     pub(super) outcome: String,
 }
@@ -47,7 +47,7 @@ pub(super) struct Moments {
     pub(super) phases: Vec<Phase>,
     pub(super) pauses: Vec<Pause>,
     pub(super) stalls: Vec<Stall>,
-    /// By intended start.
+    /// Requests by intended start.
     pub(super) requests: Vec<SlowRequest>,
     /// Sentences about events that were left out, and about the threshold for slow.
     pub(super) notes: Vec<String>,
@@ -103,7 +103,7 @@ impl Moments {
         self.phases.len() + self.pauses.len() + self.stalls.len() + self.requests.len()
     }
 
-    /// When the first of these began.
+    /// The time at which the first of these events began.
     pub(super) fn first_ns(&self) -> Option<i64> {
         let phases = self.phases.iter().map(|phase| phase.start_ns);
         let pauses = self.pauses.iter().map(|pause| pause.start_ns);

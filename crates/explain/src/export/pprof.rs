@@ -50,7 +50,7 @@ struct ValueType {
 
 #[derive(Clone, PartialEq, Message)]
 struct Sample {
-    /// From the innermost.
+    /// The frames from the innermost to the outermost.
     #[prost(uint64, repeated, tag = "1")]
     location_id: Vec<u64>,
     #[prost(int64, repeated, tag = "2")]
@@ -103,7 +103,7 @@ struct Function {
     system_name: i64,
 }
 
-/// Texts, each once; the first is empty.
+/// The string table, each text once; the first one is empty.
 struct Strings {
     texts: Vec<String>,
     numbers: HashMap<String, i64>,
@@ -159,7 +159,7 @@ fn profile(samples: &Samples, event: &str) -> Profile {
     if let (Some(first), Some(last)) = (samples.rows.first(), samples.rows.last()) {
         profile.time_nanos = first.time_ns;
         profile.duration_nanos = last.time_ns.saturating_sub(first.time_ns);
-        // If all samples have the same weight, that is the sampling period.
+        // If all samples have the same weight, that weight is the sampling period.
         let all_alike = samples.rows.iter().all(|sample| sample.weight == first.weight);
         profile.period = if all_alike { first.weight } else { 0 };
     }

@@ -13,17 +13,17 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     pub(super) time_ns: i64,
-    /// Position among the tracks.
+    /// Index of the sample's track.
     pub(super) track: u32,
-    /// Position among the stacks.
+    /// Index of the sample's stack.
     pub(super) stack: u32,
     pub(super) weight: i64,
 }
 
-/// A thread, or a thread group where the recording does not separate threads.
+/// A track: a thread, or a thread group if the recording does not separate threads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Track {
-    /// The thread, by its name or its group's.
+    /// The name of the thread or of its group.
     pub(super) thread: Thread,
     pub(super) group: String,
     pub(super) is_thread: bool,
@@ -31,10 +31,10 @@ pub(super) struct Track {
 
 #[derive(Debug)]
 pub(super) struct Samples {
-    /// By time.
+    /// Samples by time.
     pub(super) rows: Vec<Sample>,
     pub(super) tracks: Vec<Track>,
-    /// A name for each track, which no other has.
+    /// The unique name of each track.
     pub(super) labels: Vec<String>,
     pub(super) stacks: Vec<Stack>,
 }
@@ -46,7 +46,7 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    /// From the outermost.
+    /// The frames from the outermost to the innermost.
     pub(super) fn frames(&self) -> impl DoubleEndedIterator<Item = (&str, char)> {
         let names: Vec<&str> = if self.kinds.is_empty() { Vec::new() } else { self.names.split(';').collect() };
         names.into_iter().zip(self.kinds.chars()).collect::<Vec<_>>().into_iter()

@@ -1,8 +1,8 @@
 //! Turns the advice of the rules for tables and nodes (`advice/`) into findings.
 //!
-//! An advice keeps the severity that its rule gave it, and has no share of the slow requests: among findings of one severity
-//! the advice comes after findings that were counted for some requests. If an equally severe finding is about the same
-//! matter already, the advice is added to that finding, whose next step the advice then replaces.
+//! An advice keeps the severity that its rule gave it, and has no share of the slow requests: among findings of one
+//! severity the advice comes after findings that were counted for some requests. If an equally severe finding is about
+//! the same matter, the advice is added to that finding and replaces its next step.
 
 use super::claim::Claim;
 use super::finding::Finding;
@@ -14,7 +14,7 @@ use crate::severity::Severity;
 use crate::text;
 use serde_json::{Value, json};
 
-/// Rules, and the findings that speak of the same.
+/// Rules, each with the findings that are about the same matter.
 const THE_SAME: &[(&str, &str)] = &[
     ("wide-rows", "read-amplification"),
     ("chunk-size", "read-amplification"),
@@ -53,12 +53,12 @@ fn is_the_same(advice: &Advice, finding: &Finding) -> bool {
     speaks_of_it && finding.severity >= advice.severity && is_of_its_table()
 }
 
-/// Whether a finding is an advice about a table, which is counted for no request.
+/// Whether a finding is advice about a table, which is attributed to no request.
 pub(super) fn is_about_a_table(finding: &Finding) -> bool {
     finding.claims.is_empty() && finding.evidence["rule"].is_string() && finding.evidence["table"].is_string()
 }
 
-/// Whether the slow requests are mostly about the table of an advice, or of the kind that it is about.
+/// Whether the slow requests are mostly about the table of an advice, or about the kind of statement that it is about.
 fn is_of_a_subject(advice: &Advice, finding: &Finding) -> bool {
     let kind = OF_KINDS.iter().find(|(rule, _)| *rule == advice.rule).map(|(_, kind)| *kind);
     let Some(wanted) = advice.table.as_deref().or(kind) else { return false };
@@ -103,7 +103,7 @@ fn finding(advice: &Advice, evidence: &Evidence) -> Finding {
     finding
 }
 
-/// The evidence at the first node, and the number of further nodes.
+/// The evidence at the first node, followed by the number of further nodes.
 fn seen(advice: &Advice) -> String {
     match advice.evidence.as_slice() {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! Were compactions or flushes running?
+//! The finding about compactions and flushes: did they slow requests down?
 
 use super::finding::{Check, Finding};
 use super::wording::share;

@@ -1,4 +1,4 @@
-//! Since when are requests slow, and which events happened then?
+//! The finding about changes: since when are requests slow, and which events happened then?
 
 use super::finding::{Check, Finding};
 use crate::anatomy::{Change, Figure};
@@ -7,7 +7,8 @@ use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
 
-/// Events up to this long before a change are listed with it: bins last a second, so the change may have been a little earlier.
+/// Events up to this long before a change are listed with it. Bins last at least a second, so the change may have been
+/// a little earlier.
 const BEFORE_NS: i64 = 5_000_000_000;
 const AFTER_NS: i64 = 1_000_000_000;
 const MOST_SHOWN: usize = 3;
@@ -51,7 +52,7 @@ impl Check for Changed {
     }
 }
 
-/// "The p99 rose from 4.0 ms to 60 ms at 03:12:40 UTC"
+/// Formats a change: "The p99 rose from 4.0 ms to 60 ms at 03:12:40 UTC".
 fn sentence(change: &Change) -> String {
     let verb = if change.is_rise() { "rose" } else { "fell" };
     let at = clock(change.time_ns);
@@ -67,7 +68,7 @@ fn sentence(change: &Change) -> String {
     }
 }
 
-/// `03:12:40`, in UTC.
+/// Formats a time of day in UTC: `03:12:40`.
 fn clock(time_ns: i64) -> String {
     text::iso(time_ns).get(11..19).unwrap_or_default().to_string()
 }

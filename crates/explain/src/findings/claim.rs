@@ -4,13 +4,13 @@
 /// has the name of its finding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Claim {
-    /// Nothing is wrong.
+    /// Nothing is wrong: no finding is above information.
     Healthy,
     /// This share of the slow requests is attributed to this cause and no other.
     Explains { cause: &'static str, share: f64 },
     /// This share of the slow requests has no known cause.
     Unexplained { share: f64 },
-    /// A cause is a suspect, or needs a closer examination.
+    /// A cause is a suspect, or needs further examination.
     Suspects { cause: &'static str },
     /// A cause is excluded.
     Clears { cause: &'static str },

@@ -1,4 +1,4 @@
-//! Did stalls of the load driver itself delay the slow requests?
+//! The finding about the load driver: did its own stalls delay the slow requests?
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};
@@ -25,7 +25,7 @@ impl Check for ClientStall {
         let totals = StopTotals::of(&evidence.stops.client, &evidence.judged);
         let longest = text::time_ms(totals.longest_ms);
         let in_all = format!("{}, the longest {longest}.", text::counted(totals.stops, "stall", "stalls"));
-        // The wire shows that it was the driver or the way to it, though no stall was seen.
+        // The wire shows that the delay was in the driver or between driver and node, although no stall was recorded.
         let between = evidence.account.between_share;
         let words = match cause.standing() {
             Standing::Explains => {

@@ -4,10 +4,10 @@ use super::claim::Claim;
 use super::finding::Finding;
 use crate::severity::Severity;
 
-/// Shares are quotients of counts.
+/// Shares are quotients of counts, so they may differ from each other by this rounding error.
 const ROUNDING: f64 = 1e-9;
 
-/// Pairs of findings that exclude each other, as sentences. Any pair is a bug in Helenus.
+/// Pairs of findings that exclude each other, as sentences. Any pair shows a bug in Helenus.
 pub fn contradictions(findings: &[Finding]) -> Vec<String> {
     let mut found = Vec::new();
     let claims: Vec<(&Finding, Claim)> =
@@ -40,7 +40,7 @@ pub fn contradictions(findings: &[Finding]) -> Vec<String> {
     found
 }
 
-/// Whether both can't be true of the same requests.
+/// Whether two claims can't both be true of the same requests.
 fn exclude(one: Claim, other: Claim) -> bool {
     match (one, other) {
         (Claim::Healthy, Claim::Unexplained { .. }) => true,

@@ -1,4 +1,4 @@
-//! What does a request cost the CPUs, by their own counters?
+//! The finding about the CPU cost of a request, by hardware counters.
 
 use super::finding::{Check, Finding};
 use crate::evidence::{Counted, CountedGroup, Evidence};
@@ -6,9 +6,9 @@ use crate::severity::Severity;
 use crate::text;
 use serde_json::json;
 
-/// Thread groups that are named.
+/// The most thread groups that the finding names.
 const NAMED: usize = 4;
-/// Ranks below all findings that name a cause, because it delays no request itself.
+/// Ranks below all findings that name a cause, because the cost alone delays no request.
 const BELOW_CAUSES: f64 = -1.0;
 
 pub(super) struct CpuCost;

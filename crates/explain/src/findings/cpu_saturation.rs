@@ -1,4 +1,4 @@
-//! Were the CPUs used up, and by whom?
+//! The finding about busy CPUs: who used them?
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// The name of the finding if other processes used the CPUs.
 const OTHERS: &str = "other-processes";
-/// Processes that a detail names.
+/// The most processes that a detail names.
 const NAMED: usize = 3;
 
 pub(super) struct CpuSaturation;
@@ -23,9 +23,9 @@ impl Check for CpuSaturation {
         CauseKind::CpuSaturation.name()
     }
 
-    /// Three ways: stops that were waits for a CPU; busy moments that go together with slow requests; or phases that are busy
-    /// throughout and have the slow requests. The last can't be tested against chance, for lack of idle moments to compare
-    /// with, and says so.
+    /// Three ways: stops that were waits for a CPU; busy moments that go together with slow requests; or phases that
+    /// are busy throughout and have the slow requests. The third case can't be tested against chance, because there are
+    /// no idle moments to compare with; the finding says so.
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
         let (Some(waits), Some(busy)) = (evidence.cause(CauseKind::CpuWait), evidence.cause(CauseKind::CpuSaturation))
         else {
@@ -74,7 +74,7 @@ impl Check for CpuSaturation {
             finding.chance_share = Some(waits.attributed_chance_share() + busy.attributed_chance_share());
             finding.claims.push(Claim::Explains { cause: kind, share: tested_share });
         } else {
-            // It can't be tested against chance, so it is at most a warning.
+            // This case can't be tested against chance, so its severity is at most a warning.
             finding.severity = materiality(throughout.median_ns, evidence).min(Severity::Warning);
             finding.weight = weight(throughout.share, throughout.median_ns, evidence);
             (finding.share, finding.chance_share, finding.p_value) = (None, None, None);
@@ -97,7 +97,7 @@ fn windows(evidence: &Evidence, causes: &[&Cause], is_tested: bool) -> Vec<Inter
     merge(stretches.flat_map(|stretch| within(&times, stretch)).collect())
 }
 
-/// "yes 0.9 CPUs", or "yes and others, 1.4 CPUs".
+/// Formats an answer with the CPUs used: "yes 0.9 CPUs", or "yes and others, 1.4 CPUs".
 fn named(first: &Other, cpus: f64) -> String {
     if first.cpus >= cpus * 0.8 {
         format!("{} {:.1} CPUs", first.process, first.cpus)

@@ -1,4 +1,4 @@
-//! Did more requests in flight get less done (retrograde scaling)?
+//! The finding about crowding: did throughput fall when more requests were in flight (retrograde scaling)?
 
 use super::finding::{Check, Finding};
 use crate::evidence::{Crowding, Evidence};
@@ -45,7 +45,7 @@ impl Check for TooManyAtOnce {
     }
 }
 
-/// The point by which requests with such a statement go; all go by `request`.
+/// The measurement point that requests with such a statement pass; all requests pass `request`.
 fn point_of(statement: Option<&str>) -> &'static str {
     let words = statement.unwrap_or_default().to_ascii_uppercase();
     let words: Vec<&str> = words.split_whitespace().collect();

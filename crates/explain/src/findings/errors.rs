@@ -1,4 +1,4 @@
-//! Did requests fail, and how?
+//! The finding about failed requests and their errors.
 
 use super::finding::{Check, Finding};
 use crate::evidence::{Evidence, times};
@@ -9,8 +9,8 @@ use crate::{query, text};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// From this share of the requests on errors are critical. One error already is a warning: a client did not get an
-/// answer.
+/// If at least this share of the requests failed, the finding is critical. A single error is a warning, because a
+/// client got no answer.
 const CRITICAL_SHARE: f64 = 0.01;
 const LONGEST_OPERATION: usize = 120;
 

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 /// A finding with its evidence, window and query.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// 1 is the most important.
+    /// The rank among all findings, 1 for the most important.
     pub rank: usize,
-    /// The kind, such as `gc-pause`, or the rule of an advice.
+    /// The name of the kind, such as `gc-pause`, or of the rule of an advice.
     pub finding: &'static str,
     pub severity: Severity,
     /// Cause and size, in at most 15 words.
@@ -24,23 +24,23 @@ pub struct Finding {
     pub detail: String,
     /// The one command or setting to try; empty if there is nothing to do.
     pub next: String,
-    /// Empty when it is about no node.
+    /// The node that the finding is about; empty if it is about none.
     pub node: String,
     pub window_start_ns: i64,
     pub window_end_ns: i64,
-    /// Share of the slow requests that are counted for it, and for nothing else.
+    /// Share of the slow requests that are attributed to the finding, and to nothing else.
     pub share: Option<f64>,
-    /// The part of `share` that is expected by chance; None if no share is counted.
+    /// The part of `share` that is expected by chance; None if no share is attributed.
     pub chance_share: Option<f64>,
     /// How often chance gives at least as much of the slow requests' extra time (for `in-common`: as large a share).
     pub p_value: Option<f64>,
-    /// Can be given to `helenus sql`.
+    /// An SQL query that shows the evidence; it can be passed to `helenus sql`.
     pub query: String,
     pub evidence: Value,
-    /// Its statements about the slow requests, as data.
+    /// The claims of the finding about the slow requests, as data.
     #[serde(skip)]
     pub claims: Vec<Claim>,
-    /// Share × excess time in ms: the order among findings of one severity.
+    /// Share × excess time in ms, which orders findings of one severity.
     #[serde(skip)]
     pub(crate) weight: f64,
 }
@@ -87,7 +87,8 @@ impl Finding {
         }
     }
 
-    /// A finding about a cause: its shares, its window, its weight and the evidence that all causes have in common.
+    /// Makes a finding about a cause, with its shares, its window, its weight and the evidence that all causes have in
+    /// common.
     pub(super) fn about(
         finding: &'static str,
         cause: &Cause,

@@ -1,4 +1,4 @@
-//! Was it garbage collection on the server?
+//! The finding about garbage collection on the server.
 
 use super::finding::{Check, Finding};
 use super::wording::{UNDECIDED, against_chance, most_of, of_nodes, share, too_little};
@@ -13,7 +13,7 @@ impl Check for GcPause {
         "gc-pause"
     }
 
-    /// Reports whenever pauses were recorded: that GC is cleared is a result, too.
+    /// Always gives a finding when pauses were recorded: that GC is not the cause is a result, too.
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
         let Some(cause) = evidence.cause(CauseKind::GcPause) else { return Vec::new() };
         if !evidence.coverage.has_pauses() || evidence.judged.slow_requests() == 0 {

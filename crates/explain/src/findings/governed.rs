@@ -1,4 +1,4 @@
-//! What did the valves do, and what did the probes find?
+//! The findings about valves and probes: what valves did, and what probes measured.
 
 use super::finding::{Check, Finding};
 use crate::evidence::{Evidence, Governed, Metered};
@@ -54,7 +54,7 @@ impl Valves {
 
 pub(super) struct Probes;
 
-/// The most probes to name.
+/// The most probes that the finding names.
 const NAMED: usize = 4;
 
 impl Check for Probes {

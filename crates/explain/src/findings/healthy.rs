@@ -1,4 +1,4 @@
-//! Is all well? Asked only when nothing is above information.
+//! The finding that all is well, made only when no finding is above information.
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};
@@ -68,7 +68,7 @@ pub(super) fn nothing_to_judge(evidence: &Evidence) -> Finding {
     finding
 }
 
-/// A sentence on the slowest requests without a known cause, which is fine if they are fast enough.
+/// A sentence on the slowest requests without a known cause: some are normal, if they are fast enough.
 fn rest(evidence: &Evidence) -> String {
     let rest = &evidence.account.unexplained;
     match rest.median_ns {

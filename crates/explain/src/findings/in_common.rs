@@ -1,4 +1,4 @@
-//! What do the slow requests have in common?
+//! The finding about what slow requests have in common.
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};
@@ -10,9 +10,9 @@ use serde_json::json;
 
 pub(super) const NAME: &str = "in-common";
 
-/// Below this share of the slow requests it is no more than a warning.
+/// Below this share of the slow requests the finding is at most a warning.
 const CRITICAL_SHARE: f64 = 0.25;
-/// Responses are mentioned if they are this many times larger than those of other requests.
+/// Response sizes are mentioned if they are at least this many times those of other requests.
 const LARGER: i64 = 8;
 const LONGEST_VALUE: usize = 120;
 
@@ -90,7 +90,7 @@ fn short(value: &str) -> String {
     text::shortened(value, LONGEST_VALUE)
 }
 
-/// The statement behind a size, client or node.
+/// The statement that most of the slow requests of a size class, client or node send.
 fn mostly(shared: &Shared) -> String {
     match &shared.mostly {
         Some((operation, share)) => format!(" {} of them are `{}`.", text::percent(*share), short(operation)),
@@ -118,7 +118,7 @@ fn sent(shared: &Shared, evidence: &Evidence) -> String {
     }
 }
 
-/// Table and kind of what most of them send: an advice about these is an advice about them.
+/// Table and kind of the statement that most of these requests send; advice about them belongs to this finding.
 fn subjects(shared: &Shared, evidence: &Evidence) -> Vec<String> {
     let Some(statement) = statement(shared, evidence) else { return Vec::new() };
     let table = match cql::split_table(statement) {
@@ -128,7 +128,7 @@ fn subjects(shared: &Shared, evidence: &Evidence) -> Vec<String> {
     table.into_iter().chain(cql::kind(statement).map(str::to_string)).collect()
 }
 
-/// "are `SELECT a FROM t`"
+/// Formats the property as the rest of a sentence: "are `SELECT a FROM t`".
 fn is(shared: &Shared) -> String {
     let value = &shared.value;
     let short = short(value);
@@ -153,12 +153,12 @@ fn is(shared: &Shared) -> String {
     }
 }
 
-/// Of "64.0 KiB to 128.0 KiB".
+/// The lower bound of a range: "64.0 KiB" of "64.0 KiB to 128.0 KiB".
 fn lower(sizes: &str) -> &str {
     sizes.split(" to ").next().unwrap_or_default()
 }
 
-/// A sentence on how much larger these responses are than others.
+/// A sentence on how much larger the responses of these requests are than those of others.
 fn sizes(shared: &Shared) -> String {
     match (shared.dimension, shared.response_bytes, shared.others_response_bytes) {
         (Dimension::ResponseSize, ..) => String::new(),

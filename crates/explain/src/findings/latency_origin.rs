@@ -1,4 +1,4 @@
-//! On which side of the wire did the time of the slow requests go?
+//! The finding about the side of the wire on which slow requests spent their time.
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};
@@ -15,8 +15,8 @@ impl Check for LatencyOrigin {
         "latency-origin"
     }
 
-    /// A measurement that says on which side to search for a cause. Requests without another cause are counted for this finding if they
-    /// spent most of their time between driver and node.
+    /// Says on which side to search for a cause; it is a measurement, not a cause. Requests without another cause are
+    /// counted for this finding if they spent most of their time between driver and node.
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
         let Some(origin) = &evidence.origin else { return Vec::new() };
         let (slow, others) = (&origin.slow, &origin.others);
@@ -87,15 +87,15 @@ fn beside(sides: &Sides) -> String {
 /// Where to search for time outside of the node.
 #[derive(Clone, Copy, PartialEq)]
 enum Advice {
-    /// The driver stood still, or may have.
+    /// The driver was stalled, or may have been.
     Driver,
-    /// Requests waited for others to be answered first.
+    /// Requests waited in the driver until others were answered.
     InFlight,
     Way,
 }
 
 impl Advice {
-    /// None if most of the time passed in the node.
+    /// Returns None if most of the time passed in the node.
     fn of(slow: &Split, evidence: &Evidence) -> Option<Advice> {
         let driver = evidence.cause(CauseKind::ClientStall).map(|cause| cause.standing());
         if slow.in_node.share >= 0.5 {

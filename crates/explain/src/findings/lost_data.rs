@@ -1,4 +1,4 @@
-//! What can't be concluded, because it was not recorded or was lost?
+//! The finding about missing data: what can't be concluded, because it was not recorded or was lost?
 
 use super::finding::{Check, Finding};
 use crate::evidence::Evidence;
@@ -7,7 +7,7 @@ use crate::timeline::{covered_ns, total_ns};
 use crate::{query, text};
 use serde_json::json;
 
-/// Losing data in this share of the judged time and more may mislead: a warning.
+/// If data is missing for at least this share of the judged time, conclusions may be wrong: the finding is a warning.
 const GAP_WARNING: f64 = 0.1;
 
 /// Missing data makes nothing slow: the finding ranks below every cause, the knee included.

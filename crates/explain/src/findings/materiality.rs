@@ -1,19 +1,20 @@
-//! How much the requests that a cause concerns matter, by how long they took and how many they are.
+//! How serious a cause is, by how long the affected requests took and how many they are.
 
 use crate::evidence::{Cause, EXCESS_BOUND, Evidence};
 use crate::percentiles::ms;
 use crate::severity::Severity;
 
-/// Below this median of the requests concerned nothing is more than information; from the second on it can be critical.
+/// Bounds of the affected requests' median: below the first one the finding is information, from the second on it can
+/// be critical.
 pub(crate) const MATERIAL_NS: i64 = 20_000_000;
 const CRITICAL_NS: i64 = 100_000_000;
-/// A cause that meets fewer of all the requests than FREQUENT is material from here on only: in a node in health one
-/// collection of the young generation now and then lengthens as many, and takes as long.
+/// A cause that affects a smaller share of all requests than FREQUENT counts only from this median on. Single young
+/// collections of a healthy node affect as many requests, for as long.
 const RARE_MATERIAL_NS: i64 = 60_000_000;
 const FREQUENT: f64 = 0.005;
-/// How many times the median of all the requests concerned must take.
+/// The median of the affected requests must be at least this many times that of all requests.
 const MATERIAL_TIMES: i64 = 5;
-/// Share of the slow requests from which a cause can be critical.
+/// A cause can be critical if it affects at least this share of the slow requests.
 const CRITICAL_SHARE: f64 = 0.25;
 
 /// The severity of requests with this response time, whatever the cause.

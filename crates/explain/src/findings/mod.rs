@@ -1,14 +1,16 @@
 //! Findings from the evidence, one file per kind.
 //!
 //! Severity, which is what a script can fail on:
-//! - **information**: worth knowing, nothing to act on. All that chance explains, and all that is small.
+//! - **information**: worth knowing, nothing to act on. This includes everything that chance explains, and everything
+//!   small.
 //! - **warning**: not chance (p < 0.01 and at least 5 % of the slow requests beyond what chance gives) and material:
-//!   half of the requests concerned took 20 ms or more, and at least five times the median. Below 20 ms are a young
-//!   collection of a healthy node (5 to 20 ms) and a few time slices of a shared CPU: they make the slowest percent of
-//!   any run, since a slowest percent there always is.
+//!   half of the requests concerned took 20 ms or more, and at least five times the median. A young collection of a
+//!   healthy node (5 to 20 ms) and a few time slices of a shared CPU are below 20 ms. Every run has a slowest percent,
+//!   and these make it up in a healthy run.
 //! - **critical**: also 100 ms or more, and at least a quarter of the slow requests.
 //!
-//! Advice about tables and nodes (`advised.rs`) has the severity that its rule gives it: it is no account of the slow requests.
+//! Advice about tables and nodes (`advised.rs`) has the severity that its rule gives it, because no slow requests are
+//! attributed to it.
 //!
 //! Each slow request is attributed to one thing at most (`evidence/attribution.rs`). All statements of findings about
 //! causes follow from this attribution: that a cause explains, may explain or does not explain slow requests, how many
@@ -80,7 +82,7 @@ const CHECKS: &[&dyn Check] = &[
     &lost_data::LostData,
 ];
 
-/// A finding with this share of the slow requests explains them.
+/// A finding with at least this share of the slow requests explains them.
 const MOST_SHARE: f64 = 0.5;
 
 /// Everything found, most important first.
@@ -93,8 +95,7 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
     if evidence.judged.requests() == 0 {
         findings.push(healthy::nothing_to_judge(evidence));
     } else if findings.iter().all(|finding| finding.severity == Severity::Information) {
-        // Drop this finding if all is well: some requests are always the slowest, and the finding `healthy` mentions
-        // them.
+        // Drop this finding if all is well: every run has slowest requests, and the finding `healthy` mentions them.
         findings.retain(|finding| finding.finding != unexplained::NAME);
         findings.iter_mut().for_each(|finding| tell_minor(finding, true));
         findings.extend(healthy::Healthy.check(evidence));
@@ -151,8 +152,9 @@ fn put_names_first(findings: &mut Vec<Finding>) {
     *findings = before;
 }
 
-/// Moves advice about tables behind a serious finding that is counted for most of the slow requests. Advice about the table of these
-/// requests is a part of that finding (`advised.rs`), so that the others' tables did not make them slow.
+/// Moves advice about tables behind a serious finding that is counted for most of the slow requests. Advice about the
+/// table of these requests is a part of that finding (`advised.rs`), so the remaining advice is about tables that did
+/// not slow these requests down.
 fn put_other_tables_behind(findings: &mut Vec<Finding>) {
     let explains_most = |finding: &Finding| {
         let most = |claim: &Claim| matches!(claim, Claim::Explains { share, .. } if *share >= MOST_SHARE);

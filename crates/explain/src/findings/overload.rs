@@ -1,4 +1,4 @@
-//! How much can be had, and what stops there?
+//! The findings about the knee of a stepped load, and about an overloaded rate.
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};
@@ -48,7 +48,7 @@ impl Check for Overload {
         if counted > 0.0 {
             finding.claims = vec![Claim::Explains { cause: self.name(), share: counted }];
         }
-        // Steps that do not reach the knee say less than any cause that slowed them.
+        // Steps that do not reach the knee are less important than any cause that slowed them down.
         finding.weight = if evidence.knee.is_some() { 0.0 } else { f64::MAX };
         finding.evidence = json!({ "knee": evidence.knee, "limit": evidence.limit });
         vec![finding]

@@ -1,4 +1,4 @@
-//! Did requests wait in a queue within the server?
+//! The finding about requests that waited for a thread of a pool in the server.
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};
@@ -44,8 +44,8 @@ impl Check for PoolQueue {
 }
 
 impl PoolQueue {
-    /// A queue that every request meets has nothing to be compared with, and a sample each second may miss a short one: that
-    /// all threads of the pool were at work in most samples is the evidence.
+    /// If every request waits in the queue, there are no others to compare with, and samples taken once a second may
+    /// miss a short queue. The evidence is that all threads of the pool were busy in most samples.
     fn full_throughout(&self, evidence: &Evidence) -> Option<Finding> {
         let counted = &evidence.account.full_pool;
         let pool = evidence.account.pool.as_ref().filter(|_| counted.share > 0.0)?;
@@ -71,7 +71,7 @@ impl PoolQueue {
     }
 }
 
-/// The setting of a pool's size.
+/// The setting that determines a pool's size.
 fn next(pool: &str) -> String {
     let setting = match pool {
         "ReadStage" => "concurrent_reads",

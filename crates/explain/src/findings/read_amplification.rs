@@ -1,4 +1,4 @@
-//! Was far more read than was asked for?
+//! The finding about reads that read far more than clients asked for.
 
 use super::finding::{Check, Finding};
 use crate::evidence::Evidence;
@@ -9,12 +9,13 @@ use serde_json::json;
 
 pub(super) struct ReadAmplification;
 
-/// The least ratio for a finding, and the least bytes read.
+/// The smallest ratio of bytes read to bytes returned for a finding, and the fewest bytes read.
 const TIMES: f64 = 10.0;
 const BYTES: i64 = 10_000_000;
-/// A few chunks of a few SSTables; a request that reads more reads a lot of unrelated neighbouring data.
+/// The bytes of a few chunks of a few SSTables. A request that reads more reads a lot of unrelated data.
 const BESIDE_BYTES: i64 = 128 << 10;
-/// A request that reads as much of its table's files can't be fast from a disk: from here on it is a warning.
+/// If a request reads at least this many bytes of its table's files, it can't be fast from a disk: the finding is a
+/// warning.
 const HEAVY_BYTES: i64 = 512 << 10;
 
 impl Check for ReadAmplification {

@@ -1,4 +1,4 @@
-//! Did the JVM stop for something other than garbage collection?
+//! The finding about stops of the JVM other than garbage collection.
 
 use super::finding::{Check, Finding};
 use super::wording::{most_of, of_nodes, share};

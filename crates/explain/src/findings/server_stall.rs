@@ -1,4 +1,4 @@
-//! Was the server stopped without its JVM reporting it?
+//! The finding about stops of the server that its JVM did not report.
 
 use super::finding::{Check, Finding};
 use super::wording::{most_of, of_nodes, share};
@@ -7,7 +7,7 @@ use crate::timeline::{Interval, covered_ns, total_ns, within};
 use crate::{query, text};
 use serde_json::json;
 
-/// Stops of at least this length have samples of the machine (ten a second) that show what the process did.
+/// During stops of at least this length, samples of the machine (ten a second) show what the process did.
 const LONG_NS: i64 = 200_000_000;
 
 pub(super) struct ServerStall;

@@ -1,4 +1,4 @@
-//! Was a node held up from outside: by its CPU quota, a disk, page faults or the network?
+//! The finding about a node that was slowed down from outside: by its CPU quota, a disk, page faults or the network.
 
 use super::finding::{Check, Finding};
 use super::materiality::MATERIAL_NS;
@@ -11,7 +11,7 @@ use crate::timeline::{Interval, merge, within};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// A quota that is used up for this share of the time slows all requests.
+/// A quota that is exhausted for this share of the time slows down all requests.
 const ALWAYS_SHARE: f64 = 0.25;
 
 pub(super) struct Shortages;
@@ -45,7 +45,7 @@ fn finding(cause: &Cause, evidence: &Evidence) -> Option<Finding> {
     let detail = format!("{detail} It was so in {there} of the judged time.");
     let mut finding =
         Finding::about(cause.kind.name(), cause, evidence, (title, detail), evidence.ask(&query), figures);
-    // A cause that holds up all requests makes none of them much slower than the others.
+    // If a cause delays all requests, none of them is much slower than the others.
     let is_always = cause.judged_time_share(&evidence.judged) >= ALWAYS_SHARE;
     if cause.kind == CauseKind::Throttling && is_always && cause.attributed_median_ns >= Some(MATERIAL_NS) {
         finding.severity = finding.severity.max(Severity::Warning);

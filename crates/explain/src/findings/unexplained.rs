@@ -1,4 +1,4 @@
-//! Which slow requests have no recorded cause?
+//! The finding about slow requests without a recorded cause.
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};
@@ -12,7 +12,7 @@ use serde_json::json;
 pub(super) const NAME: &str = "unexplained";
 /// Smaller shares are not reported: some requests always have no cause.
 pub(super) const WORTH_SAYING: f64 = 0.1;
-/// Below half of the slow requests the rest is a rest.
+/// Below half of the slow requests, the unexplained ones are no more than information.
 const WARNING_SHARE: f64 = 0.5;
 
 pub(super) struct Unexplained;

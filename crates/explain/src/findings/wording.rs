@@ -21,7 +21,7 @@ pub(super) fn tested(kind: CauseKind, association: &Association) -> String {
     )
 }
 
-/// How a detail ends where a cause is there beyond chance and explains too little.
+/// The end of a detail about a cause that occurs more often than by chance, but explains too little.
 pub(super) fn too_little() -> String {
     format!("Helenus counts no request for a cause below {} beyond chance.", text::percent(EXCESS_BOUND))
 }
@@ -29,7 +29,7 @@ pub(super) fn too_little() -> String {
 /// The next step for a suspect.
 pub(super) const UNDECIDED: &str = "record for longer under the same load, so that chance can be excluded.";
 
-/// The test of a cause that is not known to be one, as a sentence.
+/// A sentence with the result of the test of a suspect.
 pub(super) fn against_chance(cause: &Cause) -> String {
     match &cause.association {
         Some(association) => format!("{}.", tested(cause.kind, association)),
@@ -37,7 +37,7 @@ pub(super) fn against_chance(cause: &Cause) -> String {
     }
 }
 
-/// " of 127.0.0.1", or " of 3 nodes": the nodes whose stops delayed the attributed requests.
+/// Names the nodes whose stops delayed the attributed requests: " of 127.0.0.1", or " of 3 nodes".
 pub(super) fn of_nodes(blamed: &Blamed) -> String {
     match blamed.nodes.as_slice() {
         [] => String::new(),
@@ -47,7 +47,7 @@ pub(super) fn of_nodes(blamed: &Blamed) -> String {
     }
 }
 
-/// " Most requests were held up by 127.0.0.1.", where several nodes were.
+/// Names the node that delayed most requests, if several did: " Most requests were held up by 127.0.0.1.".
 pub(super) fn most_of(blamed: &Blamed) -> String {
     match blamed.nodes.as_slice() {
         [node, _, ..] => format!(" {node} held up the most requests."),

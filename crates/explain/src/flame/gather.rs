@@ -12,25 +12,26 @@ use arrow::record_batch::RecordBatch;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// Samples, added up.
+/// Samples, added up by thread group and stack.
 #[derive(Default)]
 pub(super) struct Gathered {
     pub samples: u64,
     pub stacks: Vec<GatheredStack>,
     pub times: Vec<TimedSample>,
-    /// The numbers of the stacks that were seen; the positions among their frames are those in here.
+    /// For each stack that was seen, its number in the recording. Elsewhere in this struct a stack is its index in this
+    /// list.
     pub numbers: Vec<i64>,
-    /// Groups, or threads if each has a row of its own.
+    /// Thread groups, or threads if each has a row of its own.
     pub groups: Vec<Thread>,
     place_of_group: HashMap<String, usize>,
-    /// The key that was looked up last.
+    /// The key that was looked up last; consecutive samples often have the same.
     key: String,
     place_of_number: HashMap<i64, usize>,
-    /// Index by group index and stack number.
+    /// Index of an entry by group index and stack number.
     place_of_stack: HashMap<(usize, i64), usize>,
 }
 
-/// A stack of a group, by their positions.
+/// A stack of a group, by the indices of both.
 pub(super) struct GatheredStack {
     pub group: usize,
     pub frames: usize,
@@ -94,7 +95,7 @@ impl Gathered {
             }
             if let Some(first_ns) = first_ns {
                 let at_ms = time_ns.saturating_sub(first_ns) / 1_000_000;
-                // After 49 days all times are clamped to the end.
+                // Times are clamped at 49 days, where 32 bits of milliseconds end.
                 let at_ms = u32::try_from(at_ms.max(0)).unwrap_or(u32::MAX);
                 self.times.push(TimedSample { stack: stack as u32, at_ms, weight });
             }
@@ -102,7 +103,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// The position of a thread, or of a group, which has neither a node nor an id.
+    /// The index of a thread, or of a group, which has neither a node nor an id.
     fn group(&mut self, node: &str, name: &str, tid: i64) -> usize {
         self.key.clear();
         // Writing to a String can't fail.
@@ -116,7 +117,7 @@ impl Gathered {
         place
     }
 
-    /// The position of a stack of a group.
+    /// The index of a stack of a group.
     fn stack(&mut self, group: usize, number: i64) -> usize {
         *self.place_of_stack.entry((group, number)).or_insert_with(|| {
             let frames = *self.place_of_number.entry(number).or_insert_with(|| {
@@ -128,7 +129,7 @@ impl Gathered {
         })
     }
 
-    /// Both together.
+    /// The sum of the samples inside and outside.
     fn and(mut self, other: Gathered) -> Gathered {
         self.samples += other.samples;
         let groups: Vec<usize> =

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Flame {
-    /// Of all samples in a window.
+    /// Flame graph of all samples in a window.
     pub fn build(engine: &Engine, options: &FlameOptions) -> Result<Flame, Error> {
         let flame = Flame::split(engine, options, |_| true)?;
         let counted_ns = if options.event == "cpu" { counted(engine, options)? } else { None };

@@ -6,35 +6,36 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::Serialize;
 
-/// The text of the times in a page at most. With more, samples are binned to longer steps.
+/// The most bytes of encoded times in a page. With more samples, times are rounded to longer steps.
 const MOST_BYTES: usize = 4 << 20;
-/// Times are kept to this at best.
+/// The shortest step of times, in ms.
 const FINEST_NS: i64 = 1_000_000;
-/// And to this at worst: longer, and nothing is left to choose from.
+/// The longest step of times; with a longer one there would be too few stretches to choose from.
 const COARSEST_MS: u32 = 1_000_000;
 
 /// Times of samples, for a page that draws the graph of any stretch of time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FlameScope {
-    /// The first step here and the one after the last, counted from the recording's first sample.
+    /// The first step with a sample, and the one after the last, counted from the recording's first sample.
     pub first: i64,
     pub end: i64,
-    /// How long a step is: times are rounded down to it.
+    /// Length of a step in ms; times are rounded down to it.
     pub step_ns: i64,
-    /// Whether steps are longer than a millisecond, for the size of the page.
+    /// Whether steps are longer than a millisecond to limit the size of the page.
     pub binned: bool,
-    /// All weights are multiples of this.
+    /// All weights are multiples of this number.
     pub unit: i64,
     /// Base64 of variable-length numbers: seven bits a byte, the lowest first, the eighth bit set if more follow. For
     /// each stack: its node's number minus that of the stack before, the number of entries, and for each entry by time:
-    /// its step minus that of the entry before (at first minus `first`), its weight in units, and its number of
-    /// samples.
+    /// its step minus that of the entry before (for the first entry: minus `first`), its weight in units, and its
+    /// number of samples.
     pub times: String,
 }
 
 impl FlameScope {
-    /// `ends` has the node at which each stack ends. None if times were not kept, or for a comparison.
+    /// Encodes the times. `ends` has the node of the tree at which each stack ends. None if times were not kept, or for
+    /// a comparison.
     pub(super) fn of(flame: &Flame, ends: &[usize]) -> Option<FlameScope> {
         FlameScope::within(flame, ends, MOST_BYTES)
     }
@@ -85,7 +86,7 @@ impl FlameScope {
                 put(&mut bytes, (weight / unit).unsigned_abs());
                 put(&mut bytes, entry.len() as u64);
             }
-            // Base64 makes four of three.
+            // Base64 turns three bytes into four characters.
             if bytes.len().div_ceil(3) * 4 > most_bytes {
                 return None;
             }
@@ -166,7 +167,7 @@ mod tests {
         flame
     }
 
-    /// Decodes as the page does: node, step, weight, samples.
+    /// Decodes the text as the page does, into node, step, weight and samples.
     fn read(scope: &FlameScope) -> Vec<(usize, i64, i64, i64)> {
         let bytes = BASE64_STANDARD.decode(&scope.times).unwrap();
         let mut bytes = bytes.into_iter().peekable();

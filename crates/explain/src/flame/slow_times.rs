@@ -1,10 +1,10 @@
-//! When requests were slow.
+//! The times in which requests were slow.
 
 use crate::requests::Requests;
 use crate::timeline::{Interval, merge};
 use crate::{Engine, Error, Explanation};
 
-/// When requests were slow.
+/// The times in which requests were slow.
 #[derive(Debug, Clone)]
 pub(crate) struct SlowTimes {
     slow: Vec<Interval>,

@@ -6,18 +6,18 @@ use std::sync::Arc;
 /// Selects the samples of a flame graph.
 #[derive(Debug, Clone)]
 pub struct FlameOptions {
-    /// cpu, wall, alloc or lock; of an imported recording whatever was sampled.
+    /// The sampled event: cpu, wall, alloc or lock; an imported recording may have others.
     pub event: String,
-    /// Thread by thread, and not by group.
+    /// One row per thread, instead of one per thread group.
     pub by_thread: bool,
-    /// Only this thread group.
+    /// Only the samples of this thread group.
     pub group: Option<String>,
-    /// On the clock of the recording.
+    /// Only the samples of this window, on the clock of the recording.
     pub start_ns: i64,
     pub end_ns: i64,
     /// Innermost frames first: shows the callers of hot methods, not their callees.
     pub reversed: bool,
-    /// Keeps when each sample was taken, for a tree of which a stretch of time can be chosen.
+    /// Keeps when each sample was taken, for a graph in which the user can select a stretch of time.
     pub times: bool,
 }
 
@@ -44,10 +44,10 @@ pub struct Flame {
     /// The title of the other side of a comparison; empty without a comparison.
     pub against: String,
     pub samples: u64,
-    /// The kernel's CPU time of the sampled threads, ns: samples miss more of threads that run for microseconds at a
-    /// time. None if it was not recorded, and for a comparison.
+    /// CPU time of the sampled threads by the kernel, in ns; samples underestimate threads that run for microseconds at
+    /// a time. None if it was not recorded, and for a comparison.
     pub counted_ns: Option<i64>,
-    /// Each stack of each group, once.
+    /// The entries: each stack of each group once.
     pub(super) stacks: Vec<FlameStack>,
     /// Frames of the stacks; groups share them.
     pub(super) frames: Vec<Frames>,
@@ -58,11 +58,11 @@ pub struct Flame {
 
 #[derive(Debug, Clone)]
 pub(super) struct FlameStack {
-    /// The name of the thread group, or what tells the thread apart from the others.
+    /// The name of the thread group; for a thread, a label that no other thread has.
     pub(super) group: Arc<str>,
-    /// The name alone.
+    /// The thread's name alone.
     pub(super) name: Arc<str>,
-    /// Position among the frames.
+    /// Index of the stack in `frames`.
     pub(super) frames: usize,
     pub(super) weight: i64,
     pub(super) other: i64,
@@ -78,7 +78,7 @@ pub(super) struct Frames {
 /// A sample whose time is kept.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TimedSample {
-    /// Position among the stacks.
+    /// Index of the sample's stack.
     pub(super) stack: u32,
     /// Milliseconds since the recording's first sample of any kind.
     pub(super) at_ms: u32,
@@ -86,9 +86,9 @@ pub(super) struct TimedSample {
 }
 
 impl Flame {
-    /// Compares with another one, stack by stack.
+    /// Compares two flame graphs, stack by stack.
     pub fn compare(self, title: &str, other: Flame, against: &str) -> Flame {
-        // Thread ids differ between recordings: compare by name.
+        // Thread ids differ between recordings, so threads are compared by name.
         let (mut flame, other) = (self.by_name(), other.by_name());
         let known: HashMap<Frames, usize> = flame.frames.iter().cloned().zip(0..).collect();
         let here: Vec<usize> = other
@@ -118,7 +118,7 @@ impl Flame {
         flame
     }
 
-    /// Merges threads of one name.
+    /// Merges threads that have the same name.
     fn by_name(mut self) -> Flame {
         let mut places: HashMap<(Arc<str>, usize), usize> = HashMap::new();
         let mut stacks: Vec<FlameStack> = Vec::new();
@@ -137,7 +137,7 @@ impl Flame {
         self
     }
 
-    /// Drops the compared samples.
+    /// Removes the stacks that only the compared side has.
     pub fn alone(mut self) -> Flame {
         self.against.clear();
         self.times.clear();
@@ -162,7 +162,7 @@ impl Flame {
         self.stacks.iter().map(|stack| stack.weight).sum()
     }
 
-    /// Whether there is anything to see: of a comparison, on both sides.
+    /// Whether there are samples; for a comparison, on both sides.
     pub(crate) fn weighs(&self) -> bool {
         let side = |weight: fn(&FlameStack) -> i64| self.stacks.iter().any(|stack| weight(stack) > 0);
         side(|stack| stack.weight) && (self.against.is_empty() || side(|stack| stack.other))
@@ -181,7 +181,7 @@ impl Flame {
         stacks.into_iter().map(move |stack| {
             let FlameStack { group, weight, other, .. } = stack;
             let names = names(stack);
-            // A stack without frames is a thread of which no more is known.
+            // A stack without frames is that of a thread whose stack could not be read.
             let joint = if names.is_empty() { "" } else { ";" };
             match self.against.is_empty() {
                 true => format!("{group}{joint}{names} {weight}"),

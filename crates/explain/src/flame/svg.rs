@@ -1,4 +1,4 @@
-//! A flame graph as SVG: a picture for a mail or a wiki, with the names and shares under the pointer.
+//! A flame graph as an SVG image for mails and wikis; names and shares appear under the pointer.
 
 use super::stacks::Flame;
 use super::tree::FlameTree;
@@ -8,12 +8,12 @@ const WIDTH: f64 = 1200.0;
 const ROW: f64 = 17.0;
 const MARGIN: f64 = 10.0;
 const HEAD: f64 = 44.0;
-/// Narrower than this nothing can be seen.
+/// Frames narrower than this many pixels are not drawn.
 const NARROWEST: f64 = 0.15;
 const CHARACTER: f64 = 6.6;
 
 impl Flame {
-    /// The graph as a picture that needs nothing but a browser.
+    /// The graph as an SVG that a browser shows without other files.
     pub fn svg(&self) -> String {
         draw(self, &self.tree())
     }
@@ -79,7 +79,7 @@ fn draw(flame: &Flame, tree: &FlameTree) -> String {
     out
 }
 
-/// Cut names at the start: their end is more specific.
+/// Cut names at the start, because their end is more specific.
 fn fit(name: &str, room: usize) -> String {
     let length = name.chars().count();
     if length <= room {
@@ -103,7 +103,7 @@ fn color(kind: char, name: &str) -> String {
     format!("hsl({hue} {saturation}% {}%)", 66 + shade)
 }
 
-/// Red for more than in the other, blue for less.
+/// The colour of a frame in a comparison: red for more weight than on the other side, blue for less.
 fn difference(more: f64) -> String {
     let strength = (more.abs() * 10.0).min(1.0).sqrt();
     format!("hsl({} {:.0}% {:.0}%)", if more >= 0.0 { 4 } else { 215 }, 80.0 * strength, 92.0 - 28.0 * strength)

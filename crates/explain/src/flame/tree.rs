@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 /// A frame, its own weight, and its weight with callees.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlameNode {
-    /// 0 for all, 1 for thread groups, from 2 on frames.
+    /// Depth: 0 for the root, 1 for thread groups, from 2 on frames.
     pub depth: usize,
-    /// Position among the names.
+    /// Index of the frame's name.
     pub name: usize,
     /// The letter of the column `kinds` of the table stacks; g for a thread group, a for all.
     pub kind: char,
@@ -18,7 +18,7 @@ pub struct FlameNode {
     pub other: i64,
 }
 
-/// A flame graph as its page draws it: nodes in the order of a walk, each before what it called, siblings by name.
+/// A flame graph as its page draws it. The nodes are in depth-first order, each before its callees, siblings by name.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FlameTree {
@@ -26,7 +26,7 @@ pub struct FlameTree {
     pub title: String,
     pub against: String,
     pub samples: u64,
-    /// The CPU time that the kernel counted of the threads that were sampled.
+    /// CPU time of the sampled threads, by the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub counted_ns: Option<i64>,
@@ -40,18 +40,18 @@ pub struct FlameTree {
     pub scope: Option<FlameScope>,
 }
 
-/// The nodes in the order of a walk, a list for each member: half of what a list of objects takes.
+/// The nodes in depth-first order, as one list per member, which takes half the space of a list of objects.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "FlameNodes"))]
 struct Columns {
-    /// 0 for all, 1 for thread groups, from 2 on frames.
+    /// Depth of each node: 0 for the root, 1 for thread groups, from 2 on frames.
     depth: Vec<usize>,
-    /// Positions among the names.
+    /// Indices of the nodes' names.
     name: Vec<usize>,
     /// A letter for each node: that of the column `kinds` of the table stacks; g for a thread group, a for all.
     kind: String,
     weight: Vec<i64>,
-    /// Weights of the compared side; empty without one.
+    /// Weights of the compared side; empty without a comparison.
     other: Vec<i64>,
 }
 
@@ -67,12 +67,11 @@ fn as_columns<S: serde::Serializer>(nodes: &[FlameNode], serializer: S) -> Resul
     .serialize(serializer)
 }
 
-/// A name by its position among all names in order, so that comparing them is comparing numbers, and its kind.
+/// A frame name as its rank among all sorted names, so that names compare as numbers, and the frame's kind.
 type Step = (u32, char);
 
 impl Flame {
-    /// The graph as a tree, to be drawn; with the times of its samples where those were kept and nothing is
-    /// compared.
+    /// The graph as a tree for drawing, with the times of its samples if they were kept and nothing is compared.
     pub fn tree(&self) -> FlameTree {
         FlameTree::of(self)
     }
@@ -115,7 +114,7 @@ impl FlameTree {
         // Number names in order of appearance, so that outer frames have short numbers.
         let mut numbers = vec![None; names.len()];
         numbers[step(ALL, 'a').0 as usize] = Some(0);
-        // The nodes from the root to where the walk is, with their names.
+        // The nodes on the path from the root to the current node, with their names.
         let mut walk: Vec<(usize, u32)> = vec![(0, step(ALL, 'a').0)];
         for place in order {
             let shared = walk.iter().zip(path(place)).take_while(|((_, here), (name, _))| here == name).count();

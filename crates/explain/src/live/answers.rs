@@ -4,7 +4,7 @@
 use crate::percentiles::Percentiles;
 use serde::Serialize;
 
-/// A stretch of time in ns since the Unix epoch, the end not included.
+/// A window of time in ns since the Unix epoch; the end is excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveWindow {
     pub from_ns: i64,
@@ -25,7 +25,7 @@ pub(super) fn seconds(ns: i64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// The window in a few figures.
+/// The main figures of a window.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveTotals {
@@ -35,29 +35,31 @@ pub struct LiveTotals {
     pub requests_per_s: f64,
     pub errors: f64,
     pub errors_per_s: f64,
-    /// Requests that each recorded one stands for, on average: more than 1 where some connections were not followed.
+    /// Requests that each recorded request represents, on average: more than 1 where some connections were not
+    /// followed.
     pub weight: f64,
     /// Latency of requests that were answered or timed out.
     pub latency_ms: Percentiles,
-    /// Requests under way, on average.
+    /// Mean number of requests in flight.
     pub in_flight: f64,
     /// Errors by kind, the most frequent first.
     pub outcomes: Vec<LiveOutcome>,
-    /// None if CPUs were not recorded.
+    /// CPU use; None if CPUs were not recorded.
     pub cpu: Option<LiveCpu>,
     pub collections_per_s: f64,
-    /// Share of the time in which JVMs stood for collections, and for all safepoints, those of collections included. Added up over nodes.
+    /// Share of the time in which JVMs were stopped for collections, and for all safepoints including collections.
+    /// Added up over nodes.
     pub gc_share: f64,
     pub safepoint_share: f64,
     pub pressure: Vec<LivePressure>,
     pub disks: Vec<LiveDisk>,
-    /// Segments of TCP that nodes sent again.
+    /// TCP segments that nodes retransmitted.
     pub retransmitted_per_s: f64,
     pub major_faults_per_s: f64,
-    /// Time for which quotas kept tasks off the CPUs, in CPUs.
+    /// Throttled time: time for which CPU quotas kept tasks off the CPUs, in CPUs.
     pub throttled_cpus: f64,
     pub events: Vec<LiveEvent>,
-    /// Data that was lost, and what the sources cost.
+    /// Rows that were lost, and what the sources cost.
     pub sources: Vec<LiveSource>,
 }
 
@@ -75,9 +77,9 @@ pub struct LiveCpu {
     pub user: f64,
     pub system: f64,
     pub iowait: f64,
-    /// Interrupts, hardware and software.
+    /// Share for interrupts, hardware and software.
     pub irq: f64,
-    /// Taken by the hypervisor.
+    /// Share taken by the hypervisor (steal).
     pub steal: f64,
     pub idle: f64,
 }
@@ -86,7 +88,7 @@ pub struct LiveCpu {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LivePressure {
-    /// cpu, io or memory.
+    /// The resource: cpu, io or memory.
     pub resource: String,
     pub some_share: f64,
     pub full_share: f64,
@@ -100,7 +102,7 @@ pub struct LiveDisk {
     pub read_bytes_per_s: f64,
     pub writes_per_s: f64,
     pub written_bytes_per_s: f64,
-    /// Mean time of a read and of a write, the wait in the queue included.
+    /// Mean time of a read and of a write, including the wait in the queue.
     pub read_ms: Option<f64>,
     pub write_ms: Option<f64>,
     pub busy_share: f64,
@@ -123,13 +125,13 @@ pub struct LiveSource {
     pub node: String,
     pub captured: f64,
     pub lost: f64,
-    /// Why rows were lost; empty where none was.
+    /// Why rows were lost; empty if none were.
     pub lost_reason: String,
     /// CPU time of the source itself, in CPUs, if known.
     pub cpus: f64,
 }
 
-/// Figures over time: entry `i` of each list belongs to the bin that begins at `from_s + i * bin_s`. None means no
+/// Figures over time. Entry `i` of each list belongs to the bin that begins at `from_s + i * bin_s`; None means no
 /// data.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -146,24 +148,24 @@ pub struct LiveSeries {
     /// Milliseconds of stops in each second, added up over nodes.
     pub gc_ms_per_s: Vec<f64>,
     pub safepoint_ms_per_s: Vec<f64>,
-    /// The most tasks that waited at once in any pool.
+    /// The most tasks that waited at one time in any pool.
     pub pending: Vec<f64>,
     pub read_bytes_per_s: Vec<f64>,
     pub written_bytes_per_s: Vec<f64>,
-    /// CPU time of the thread groups that used most, in CPUs, most first.
+    /// CPU time of the busiest thread groups, in CPUs, the busiest first.
     pub groups: Vec<LiveGroupSeries>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveGroupSeries {
-    /// server or load.
+    /// The process: server or load.
     pub process: String,
     pub group: String,
     pub cpus: Vec<f64>,
 }
 
-/// Requests by statement, client or node, those with most time first.
+/// Requests by statement, client or node; those that took the most time in total come first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveTraffic {
@@ -175,14 +177,14 @@ pub struct LiveTraffic {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveTrafficRow {
-    /// The statement, client or node. `(others)` is all beyond the number of names that are kept apart.
+    /// The statement, client or node. `(others)` stands for all beyond the most names that are counted separately.
     pub name: String,
     pub requests: f64,
     pub requests_per_s: f64,
     pub errors: f64,
-    /// Share of the time of all requests.
+    /// Share in the total time of all requests.
     pub time_share: f64,
-    /// Requests under way, on average.
+    /// Mean number of requests in flight.
     pub in_flight: f64,
     pub latency_ms: Percentiles,
     pub request_bytes: f64,
@@ -190,14 +192,14 @@ pub struct LiveTrafficRow {
     pub rows_returned: f64,
 }
 
-/// Threads with the same name, without its number.
+/// Threads whose names differ only in their number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveGroup {
-    /// server or load.
+    /// The process: server or load.
     pub process: String,
     pub group: String,
-    /// CPU time, and time ready to run and waiting for a CPU, in CPUs.
+    /// CPU time, and time spent waiting in a run queue, in CPUs.
     pub cpus: f64,
     pub waiting_cpus: f64,
     pub migrations_per_s: f64,
@@ -214,10 +216,10 @@ pub struct LivePool {
     pub active: i64,
     pub pending: i64,
     pub blocked: i64,
-    /// At once, in the window.
+    /// The most tasks that waited at one time in the window.
     pub most_active: i64,
     pub most_pending: i64,
-    /// None after a single reading.
+    /// Completed tasks per second; None after a single reading.
     pub completed_per_s: Option<f64>,
     /// Tasks that were blocked in the window.
     pub newly_blocked: i64,
@@ -238,11 +240,11 @@ pub struct LiveDropped {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveTable {
     pub node: String,
-    /// `keyspace.table`.
+    /// The table as `keyspace.table`.
     pub table: String,
     pub reads_per_s: Option<f64>,
     pub writes_per_s: Option<f64>,
-    /// Mean on the node itself, in the window.
+    /// Mean latency on the node itself, in the window.
     pub local_read_us: Option<f64>,
     pub local_write_us: Option<f64>,
     pub sstables: Option<i64>,
@@ -250,7 +252,7 @@ pub struct LiveTable {
     pub memtable_bytes: Option<i64>,
     pub pending_compactions: Option<i64>,
     pub running_compactions: Option<i64>,
-    /// How much of what the running compactions read was read, from 0 to 1.
+    /// Progress of the running compactions: the share of their input that they have read, from 0 to 1.
     pub compacted_share: Option<f64>,
     pub sstables_per_read_p95: Option<f64>,
     pub tombstones_per_slice_p95: Option<f64>,
@@ -262,7 +264,7 @@ pub struct LiveValve {
     pub node: String,
     pub valve: String,
     pub law: String,
-    /// on, or open: it lets all in.
+    /// The valve's state: on, or open, in which it limits nothing.
     pub state: String,
     /// The current limit; None if the valve is open.
     pub limit: Option<i64>,
@@ -271,24 +273,24 @@ pub struct LiveValve {
     pub throughput_per_s: f64,
     pub mean_ms: Option<f64>,
     pub p99_ms: Option<f64>,
-    /// In the window.
+    /// Requests that the valve refused in the window.
     pub refused: i64,
     pub reason: String,
 }
 
-/// A file, by system calls that were recorded as a summary, and by reads from a disk into the page cache.
+/// A file, with its system calls (recorded as a summary) and its reads from a disk into the page cache.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveFile {
-    /// A path, or empty where its name is not known.
+    /// The file's path; empty if it is not known.
     pub file: String,
     pub reads_per_s: f64,
     pub read_bytes_per_s: f64,
     pub writes_per_s: f64,
     pub written_bytes_per_s: f64,
-    /// Other calls, such as fsync.
+    /// Calls other than reads and writes, such as fsync.
     pub others_per_s: f64,
-    /// Time in calls, in each second.
+    /// Time spent in calls, per second.
     pub ms_per_s: f64,
     pub from_disk_bytes_per_s: f64,
     pub major_faults_per_s: f64,
@@ -301,7 +303,7 @@ pub struct LivePause {
     pub start_s: f64,
     pub duration_ms: f64,
     pub node: String,
-    /// gc, safepoint, server stall or driver stall.
+    /// The kind: gc, safepoint, server stall or driver stall.
     pub kind: String,
     /// The collector, or the operation of the safepoint.
     pub what: String,
@@ -317,28 +319,28 @@ pub struct LiveSlow {
     pub start_s: f64,
     pub duration_ms: f64,
     pub statement: String,
-    /// Empty for a load driver.
+    /// The client's host; empty for a load driver.
     pub client: String,
     pub client_port: u16,
     pub node: String,
-    /// ok, or the kind of error.
+    /// The outcome: ok, or the kind of error.
     pub outcome: String,
     pub rows_returned: Option<i64>,
     pub response_bytes: Option<i64>,
 }
 
-/// Something that overlapped a request.
+/// An event or condition that overlapped a request.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveOverlap {
     pub what: String,
     pub start_s: f64,
     pub duration_ms: f64,
-    /// How much of the request's time it covers; 0 for a moment.
+    /// How much of the request's time it overlaps; 0 for an instant.
     pub overlap_ms: f64,
 }
 
-/// Requests by when they were answered and how long they took.
+/// A heatmap: requests by the time of their answer and by how long they took.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveHeat {
@@ -346,14 +348,14 @@ pub struct LiveHeat {
     /// Column `c` begins at `from_s + c * bin_s`.
     pub bin_s: f64,
     pub columns: usize,
-    /// Bounds of the rows, rising.
+    /// Bounds of the rows, ascending.
     pub low_ms: Vec<f64>,
     pub high_ms: Vec<f64>,
-    /// Column, row, requests; cells without requests are left out.
+    /// Cells as (column, row, requests); cells without requests are left out.
     pub cells: Vec<(usize, usize, f64)>,
 }
 
-/// A window at a glance: what a page that moves shows first.
+/// The main figures of a window, which a live page shows first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveView {
@@ -361,7 +363,7 @@ pub struct LiveView {
     pub kept_from_s: f64,
     pub kept_to_s: f64,
     pub is_growing: bool,
-    /// How long ago the newest bin ended.
+    /// The age of the newest bin's end.
     pub behind_s: f64,
     pub totals: LiveTotals,
     pub series: LiveSeries,

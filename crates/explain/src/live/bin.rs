@@ -1,17 +1,18 @@
-//! The figures of one bin, a fixed stretch of time. Sums add up over bins; of gauges and counters a bin keeps the last reading.
+//! The figures of one bin, which covers a fixed stretch of time. A bin keeps sums, which add up over bins, and the last
+//! reading of gauges and counters.
 
 use super::histogram::Histogram;
 use std::collections::VecDeque;
 
-/// The most slowest requests kept per bin, besides the slowest of each statement, client and node.
+/// The most slow requests kept per bin, besides the slowest of each statement, client and node.
 const SLOWEST: usize = 8;
-/// Pauses, stalls and events of a bin that are kept: the longest pauses and stalls, and the first events.
+/// The most pauses, stalls and events kept per bin: the longest pauses and stalls, and the first events.
 const MOST_OF_A_KIND: usize = 32;
 
-/// Values by the number of a name, in the order in which they came.
+/// Values by the number of a name, in the order in which they were added.
 #[derive(Debug)]
 pub(super) struct Keyed<T> {
-    /// By number: the place in the entries, from 1; 0 for none.
+    /// By a name's number: the index of its entry plus 1, or 0 for none.
     places: Vec<u16>,
     entries: Vec<(u16, T)>,
 }
@@ -30,7 +31,7 @@ impl<T: Default> Keyed<T> {
         }
         if self.places[at] == 0 {
             self.entries.push((number, T::default()));
-            // There are fewer numbers than places.
+            // The index exists, because there are fewer numbers than `places` has entries.
             self.places[at] = u16::try_from(self.entries.len()).unwrap_or(u16::MAX);
         }
         &mut self.entries[usize::from(self.places[at]) - 1].1
@@ -80,7 +81,7 @@ pub(super) struct Cell {
 #[derive(Debug, Default)]
 pub(super) struct RequestBin {
     pub(super) all: Cell,
-    /// Rows that the weighted requests were counted from.
+    /// Number of recorded rows behind the weighted counts.
     pub(super) rows: u64,
     pub(super) outcomes: Keyed<f64>,
     pub(super) statements: Keyed<Cell>,
@@ -102,7 +103,7 @@ impl RequestBin {
     }
 }
 
-/// Time of the machine's CPUs, added up, by state.
+/// Times of the machine's CPUs by state, summed up.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CpuTime {
     pub(super) user_ns: i64,
@@ -133,14 +134,14 @@ pub(super) struct Disk {
     pub(super) busy_ns: i64,
 }
 
-/// Waits for a resource, of the machine.
+/// Time in which tasks of the machine waited for a resource.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pressure {
     pub(super) some_ns: i64,
     pub(super) full_ns: i64,
 }
 
-/// Limits of a node.
+/// Time in which a node was held up by its limits.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct NodePressure {
     pub(super) throttled_ns: i64,
@@ -200,7 +201,7 @@ pub(super) struct FileTraffic {
     pub(super) read_bytes: i64,
     pub(super) writes: i64,
     pub(super) written_bytes: i64,
-    /// Other calls on the file, such as fsync.
+    /// Calls other than reads and writes, such as fsync.
     pub(super) others: i64,
     pub(super) total_ns: i64,
     pub(super) from_disk_bytes: i64,
@@ -214,7 +215,7 @@ pub(super) struct Stop {
     pub(super) duration_ns: i64,
     pub(super) node: u16,
     pub(super) kind: StopKind,
-    /// The collector, the operation of a safepoint, or the kind of stall.
+    /// The collector, the safepoint operation, or the kind of stall.
     pub(super) what: String,
     pub(super) cause: String,
     pub(super) heap_before_bytes: Option<i64>,
@@ -257,7 +258,7 @@ pub(super) struct Bin {
     pub(super) safepoint_ns: i64,
     pub(super) collections: u32,
     pub(super) stops: Vec<Stop>,
-    /// Stops and events that there was no room for.
+    /// Number of stops and events that exceeded the limits and were dropped.
     pub(super) left_out: u64,
     pub(super) pools: Keyed<PoolReading>,
     /// Messages that the node dropped since it started.
@@ -301,7 +302,7 @@ pub(super) struct Bins {
     /// Number of the oldest bin since the Unix epoch.
     first: i64,
     bins: VecDeque<Bin>,
-    /// Rows that came after their bin was dropped.
+    /// Number of rows that came after their bin was dropped.
     pub(super) too_late: u64,
 }
 
@@ -314,7 +315,7 @@ impl Bins {
         time_ns.div_euclid(self.length_ns)
     }
 
-    /// The oldest number that is kept once this bin exists.
+    /// The oldest bin number that is still kept when this bin exists.
     pub(super) fn oldest_with(&self, number: i64) -> i64 {
         let newest = if self.bins.is_empty() { number } else { number.max(self.last()) };
         let most = i64::try_from(self.most).unwrap_or(i64::MAX);
@@ -363,7 +364,7 @@ impl Bins {
         Some((self.first.saturating_mul(self.length_ns), (last + 1).saturating_mul(self.length_ns)))
     }
 
-    /// The bins that begin within a stretch of time, oldest first, each with its start.
+    /// The bins that begin within a window, oldest first, each with its start.
     pub(super) fn within(&self, from_ns: i64, to_ns: i64) -> impl DoubleEndedIterator<Item = (i64, &Bin)> {
         let place = |ns: i64| {
             let number = ns.div_euclid(self.length_ns) + i64::from(ns.rem_euclid(self.length_ns) > 0);

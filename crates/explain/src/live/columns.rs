@@ -1,5 +1,5 @@
-//! Columns of a batch, from a growing stream or from a closed table: texts may be encoded as a dictionary, and a column of another
-//! version may be missing.
+//! Reads columns of a batch, from a growing stream or from a closed table. Texts may be dictionary-encoded, and a
+//! column of another version may be missing.
 
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, StringArray};
 use arrow::compute::cast;
@@ -11,7 +11,7 @@ fn column(batch: &RecordBatch, name: &str, ty: &DataType) -> Option<ArrayRef> {
     if column.data_type() == ty { Some(column.clone()) } else { cast(column, ty).ok() }
 }
 
-/// Whole numbers; None for a null, and everywhere if the column is missing.
+/// A column of integers. A null is None; if the column is missing, every row is None.
 pub(super) struct Integers(Option<Int64Array>);
 
 impl Integers {
@@ -33,7 +33,7 @@ impl Integers {
     }
 }
 
-/// Numbers, likewise.
+/// A column of floating-point numbers, with nulls as in the integer column.
 pub(super) struct Numbers(Option<Float64Array>);
 
 impl Numbers {
@@ -46,7 +46,7 @@ impl Numbers {
     }
 }
 
-/// Texts; empty for a null.
+/// A column of texts, in which a null is empty.
 pub(super) enum Texts {
     Missing,
     Plain(StringArray),
@@ -77,7 +77,7 @@ impl Texts {
         }
     }
 
-    /// Which of the dictionary's texts a row has.
+    /// Index of a row's text in the dictionary.
     pub(super) fn key(&self, row: usize) -> Option<usize> {
         match self {
             Texts::Dictionary { keys, values } if keys.is_valid(row) => {

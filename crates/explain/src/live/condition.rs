@@ -1,26 +1,26 @@
-//! A condition on live figures as it is written: `p99(read) > 200ms for 10s`.
+//! Conditions on live figures in the form `p99(read) > 200ms for 10s`.
 
 use crate::cql;
 use helenus_notation::{did_you_mean, quantity};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A figure of one second.
+/// The figure of a condition, computed for each second.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Figure {
-    /// Quantile of response times in ms, 1 for the longest.
+    /// Quantile of response times, in ms; 1 is the maximum.
     Latency(f64, RequestKind),
     /// Failed requests per second.
     Errors,
-    /// Requests that failed by a timeout, per second.
+    /// Timed-out requests per second.
     Timeouts,
     /// Share of the time in which collections stopped the JVM.
     Gc,
-    /// Waiting tasks of a thread pool.
+    /// Number of waiting tasks of a thread pool.
     Pending(String),
-    /// Events of the node's log with this text, which is in small letters.
+    /// Events of the node's log that contain this text, in lower case.
     Log(String),
-    /// Processes of nodes that ended.
+    /// Number of node processes that ended.
     Exit,
 }
 
@@ -44,7 +44,7 @@ impl RequestKind {
     }
 }
 
-/// A bound on a figure, and how long the figure has to be above it.
+/// A bound on a figure, and for how long the figure has to exceed it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
     text: String,
@@ -53,11 +53,11 @@ pub struct Condition {
     pub(super) lasts: Duration,
 }
 
-/// A text that is no condition: the place of the error, and what would be right there.
+/// A syntax error in a condition: its position, and what was expected there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("at character {at}, {found}: {allowed}")]
 pub struct BadCondition {
-    /// From 1.
+    /// Position of the error in the text, from 1.
     at: usize,
     found: String,
     allowed: String,
@@ -69,17 +69,17 @@ const ALLOWED: &str = "expected a figure: p50 to p99.9 or max, of (read), (write
                        pending(POOL), log(TEXT) or exit";
 
 impl Condition {
-    /// As it was written.
+    /// The condition as the user wrote it.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it is about the end of a node's process, which is in no table.
+    /// Whether the condition is about the end of a node's process, which no table records.
     pub fn is_exit(&self) -> bool {
         self.figure == Figure::Exit
     }
 
-    /// The table that its figure is taken of.
+    /// The table that holds the condition's figure.
     pub fn table(&self) -> Option<&'static str> {
         match self.figure {
             Figure::Latency(..) | Figure::Errors | Figure::Timeouts => Some("wire"),
@@ -148,7 +148,7 @@ fn figure(
     }
 }
 
-/// `p99.9` and such, or `max`.
+/// Parses a quantile: `p99.9` and the like, or `max`.
 fn quantile(name: &str) -> Option<f64> {
     if name == "max" {
         return Some(1.0);
@@ -195,7 +195,7 @@ fn share(value: &str) -> Option<f64> {
     (0.0..1.0).contains(&share).then_some(share)
 }
 
-/// A text that is read from its begin; places in it are bytes.
+/// The text being parsed, and the position in bytes.
 struct Rest<'a> {
     text: &'a str,
     at: usize,
@@ -208,7 +208,7 @@ impl<'a> Rest<'a> {
         rest
     }
 
-    /// Letters, digits and points.
+    /// Takes letters, digits and dots.
     fn word(&mut self) -> (usize, &'a str) {
         let rest = self.skip_spaces();
         let is_of_word = |character: char| character.is_ascii_alphanumeric() || character == '.';
@@ -223,7 +223,7 @@ impl<'a> Rest<'a> {
         is_there
     }
 
-    /// The text between parentheses, which may have parentheses in it.
+    /// Takes the text between parentheses, which may contain parentheses.
     fn argument(&mut self) -> Result<Option<(usize, &'a str)>, BadCondition> {
         let opens = self.at;
         if !self.take("(") {
@@ -247,7 +247,7 @@ impl<'a> Rest<'a> {
         Err(self.bad(opens, "this parenthesis is not closed"))
     }
 
-    /// Up to the next space.
+    /// Takes everything up to the next space.
     fn piece(&mut self) -> (usize, &'a str) {
         let rest = self.skip_spaces();
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
@@ -255,7 +255,7 @@ impl<'a> Rest<'a> {
         (self.at - end, &rest[..end])
     }
 
-    /// `for 10s`, or nothing.
+    /// Parses `for 10s`, if present.
     fn lasts(&mut self) -> Result<Duration, BadCondition> {
         match self.piece() {
             (_, "") => Ok(Duration::ZERO),
@@ -271,7 +271,7 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// The error at a place.
+    /// An error at a position.
     fn bad(&self, at: usize, allowed: impl Into<String>) -> BadCondition {
         let (before, after) = self.text.split_at(at);
         let is_closing = after.trim_start().starts_with(')');
@@ -354,7 +354,7 @@ mod tests {
             let _ = text.parse::<Condition>();
         }
 
-        /// Pieces of conditions, in any order.
+        /// Fragments of conditions, in any order.
         #[test]
         fn no_pieces_make_it_panic(pieces in prop::collection::vec(
             prop::sample::select(vec!["p99", "(", ")", ">", " for", " ", "1s", "20%", "log", "ä", "max", "read", "0", "for "]), 0..12)) {

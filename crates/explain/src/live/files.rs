@@ -1,4 +1,4 @@
-//! Takes what was read and written of files: system calls that were added up, and reads from disks into the page cache.
+//! Reads rows about file I/O: summaries of system calls, and reads from disks into the page cache.
 
 use super::answers::LiveFile;
 use super::bin::FileTraffic;
@@ -55,7 +55,7 @@ impl Live {
 }
 
 impl Live {
-    /// Files that were read or written, those with most time in calls first.
+    /// Files that were read or written, those with the most time in calls first.
     pub fn files(&self, window: LiveWindow) -> Vec<LiveFile> {
         let mut sums: BTreeMap<u16, FileTraffic> = BTreeMap::new();
         for (number, traffic) in self.within(window).flat_map(|(_, bin)| bin.files.iter()) {

@@ -1,15 +1,15 @@
-//! Requests of a window by when they were answered and how long they took.
+//! Heatmap of a window's requests: time of the answer by response time.
 
 use super::answers::LiveHeat;
 use super::histogram::{Sum, low_ns};
 use super::{Live, LiveBy, LiveWindow};
 use crate::percentiles::ms;
 
-/// Bins of a histogram that a row of the picture has: half a power of two.
+/// Histogram bins per row of the heatmap: half a power of two.
 const BINS_OF_A_ROW: u16 = 4;
 
 impl Live {
-    /// The picture of a window, in at most so many columns; of one statement, client or node alone if `of` names it.
+    /// The heatmap of a window, with at most `most_columns` columns; `of` limits it to one statement, client or node.
     pub fn heat(&self, window: LiveWindow, most_columns: usize, of: Option<(LiveBy, &str)>) -> LiveHeat {
         let merged = self.merged(window, most_columns);
         let columns: Vec<Sum> = merged

@@ -1,8 +1,9 @@
-//! Times by how long they took: eight bins for each power of two, so that a bin's upper bound is at most an eighth above its lower.
+//! Histogram of times with eight bins for each power of two, so that a bin's upper bound is at most an eighth above its
+//! lower.
 
 use crate::percentiles::ms;
 
-/// Bins for each power of two, as a power of two.
+/// Base-2 logarithm of the number of bins per power of two.
 const SUB_BITS: u32 = 3;
 const SUB: i64 = 1 << SUB_BITS;
 /// Shorter times share the first bin: 1.024 µs.
@@ -30,7 +31,7 @@ pub(super) fn bin_of(ns: i64) -> u16 {
     u16::try_from(bin).unwrap_or(LAST).min(LAST)
 }
 
-/// Lower bound of a bin. The first one holds all that is shorter, too.
+/// Lower bound of a bin. The first bin also holds all shorter times.
 pub(super) fn low_ns(bin: u16) -> i64 {
     let power = LOWEST_POWER + u32::from(bin >> SUB_BITS);
     (SUB + i64::from(bin) % SUB) << (power - SUB_BITS)
@@ -84,8 +85,8 @@ impl Sum {
         }
     }
 
-    /// A percentile in ms: where in its bin it lies, if the bin's times are evenly spread. At most the longest time that was
-    /// measured. None where nothing was counted.
+    /// A percentile in ms, interpolated within its bin. It is at most the longest time that was measured; None if
+    /// nothing was counted.
     pub(super) fn quantile_ms(&self, quantile: f64, longest_ns: i64) -> Option<f64> {
         if self.count <= 0.0 {
             return None;
@@ -110,7 +111,7 @@ impl Sum {
         counted.filter(|(count, _)| **count > 0.0).map(|(count, bin)| (bin, *count))
     }
 
-    /// Lowest and highest bin that holds something.
+    /// Lowest and highest non-empty bin.
     pub(super) fn range(&self) -> Option<(u16, u16)> {
         let holds = |count: &f64| *count > 0.0;
         let (first, last) = (self.counts.iter().position(holds)?, self.counts.iter().rposition(holds)?);

@@ -1,4 +1,4 @@
-//! Adds rows about the machine: CPUs, threads, disks, and waits.
+//! Reads rows about the machine: CPUs, threads, disks, and waits.
 
 use super::answers::LiveGroup;
 use super::bin::{Bin, GroupTime};
@@ -10,7 +10,7 @@ use arrow::record_batch::RecordBatch;
 use std::collections::BTreeMap;
 
 impl Live {
-    /// Hands each row to `each`, with the bin that the middle of the row's interval lies in.
+    /// Passes each row to `each`, with the bin that holds the middle of the row's interval.
     fn take_intervals(&mut self, rows: &RecordBatch, mut each: impl FnMut(usize, &mut Bin, &mut AllNames, i64, i64)) {
         let (time, interval) = (Integers::of(rows, "time_ns"), Integers::of(rows, "interval_ns"));
         let Live { bins, names, .. } = self;
@@ -130,7 +130,7 @@ pub(super) fn number_of_two(names: &mut Names, first: &str, second: &str, bin: i
 }
 
 impl Live {
-    /// Thread groups that ran, those with most CPU time first.
+    /// Thread groups that used CPU time, the busiest first.
     pub fn groups(&self, window: LiveWindow) -> Vec<LiveGroup> {
         let mut sums: BTreeMap<u16, GroupTime> = BTreeMap::new();
         for (number, time) in self.within(window).flat_map(|(_, bin)| bin.groups.iter()) {

@@ -52,18 +52,18 @@ pub struct LiveOptions {
     pub bins: usize,
 }
 
-/// A bin of a recording that grows.
+/// Identifies a bin of a growing recording.
 const SECOND_NS: i64 = 1_000_000_000;
 
 impl Default for LiveOptions {
-    /// The newest 15 minutes, second by second.
+    /// The default: the newest 15 minutes in bins of one second.
     fn default() -> LiveOptions {
         LiveOptions { bin_ns: SECOND_NS, bins: 900 }
     }
 }
 
 impl LiveOptions {
-    /// For a whole recording with known times: bins of whole seconds, at most the default number.
+    /// Limits for a whole recording whose time span is known: bins of whole seconds, at most the default number.
     pub fn over(from_ns: i64, to_ns: i64) -> LiveOptions {
         let LiveOptions { bin_ns, bins } = LiveOptions::default();
         let most = i64::try_from(bins).unwrap_or(1).saturating_sub(2).max(1);
@@ -72,14 +72,14 @@ impl LiveOptions {
     }
 }
 
-/// The numbers of names.
+/// The interned names.
 #[derive(Debug)]
 struct AllNames {
     statements: Names,
     clients: Names,
     nodes: Names,
     outcomes: Names,
-    /// Process and thread group, with a line feed between them, as with the next ones.
+    /// Process and thread group, joined by a line feed; so are the names below.
     groups: Names,
     devices: Names,
     resources: Names,
@@ -126,7 +126,7 @@ pub struct Live {
     bins: Bins,
     names: AllNames,
     provider: Option<Provider>,
-    /// Whether the recording has ended, so that its last bin is whole.
+    /// Whether the recording has ended, so that its last bin is complete.
     is_over: bool,
 }
 
@@ -146,7 +146,7 @@ impl Live {
         }
     }
 
-    /// The tables whose rows are taken.
+    /// The tables that live figures are computed from.
     pub const TABLES: [&'static str; 17] = [
         "requests",
         "wire",
@@ -167,7 +167,7 @@ impl Live {
         "page_cache",
     ];
 
-    /// Takes new rows of a table, with plain texts or dictionaries. Ignores other tables.
+    /// Adds new rows of a table; texts may be dictionary-encoded. Other tables are ignored.
     pub fn take(&mut self, table: &str, rows: &RecordBatch) {
         match table {
             "requests" => self.take_load(rows),
@@ -191,7 +191,7 @@ impl Live {
         }
     }
 
-    /// Takes the rows of tables that have come since the last call.
+    /// Adds the rows that have come since the last call.
     pub fn follow<'t>(
         &mut self,
         tail: &mut Tail,
@@ -209,7 +209,7 @@ impl Live {
         Ok(())
     }
 
-    /// The recording has ended: no more rows come, and its last bin is whole.
+    /// Marks the recording as ended: no more rows come, and its last bin is complete.
     pub fn end(&mut self) {
         self.is_over = true;
     }
@@ -236,7 +236,7 @@ impl Live {
         (from < to).then_some(LiveWindow { from_ns: from, to_ns: to })
     }
 
-    /// The newest part of the covered time.
+    /// The newest part of the time that the bins cover, with the given length.
     pub fn last(&self, seconds: u32) -> Option<LiveWindow> {
         let kept = self.kept()?;
         let from = kept.to_ns.saturating_sub(i64::from(seconds).saturating_mul(SECOND_NS));

@@ -1,24 +1,24 @@
-//! Interns names as numbers. Their number is bounded: further names share the first number.
+//! Interns names as numbers. The number of names is bounded: names beyond the bound share the first number.
 
 use super::columns::Texts;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
-/// The number of all names beyond the bound.
+/// The number shared by all names beyond the bound.
 pub(super) const OTHERS: u16 = 0;
 pub(super) const OTHERS_NAME: &str = "(others)";
-/// Characters that are kept of a name.
+/// Names are cut to this many characters.
 const LONGEST: usize = 1000;
 
-/// Names that were met, each with the newest bin that it is in. A name that is in no bin any more gives its number to another.
+/// The names seen, each with the newest bin that holds it. The number of a name that is in no kept bin can be reused.
 #[derive(Debug)]
 pub(super) struct Names {
     most: usize,
-    /// Names by number; the first stands for all others.
+    /// Names by number; the first one stands for all names beyond the bound.
     names: Vec<String>,
     newest: Vec<i64>,
     numbers: HashMap<String, u16, RandomState>,
-    /// No number was free in this bin.
+    /// The bin in which no number was free.
     full_in: i64,
 }
 
@@ -45,7 +45,7 @@ impl Names {
         self.numbers.get(name).copied()
     }
 
-    /// The number of a name that is met in a bin, while `oldest` is the oldest bin that is kept.
+    /// The number of a name that occurs in a bin, while `oldest` is the oldest bin that is kept.
     pub(super) fn number(&mut self, name: &str, bin: i64, oldest: i64) -> u16 {
         let name = match name.char_indices().nth(LONGEST) {
             Some((end, _)) => &name[..end],
@@ -88,7 +88,7 @@ impl Names {
     }
 }
 
-/// A column of names. The number of a name that repeats within a batch is looked up once.
+/// A column of names. A name that repeats within a batch is looked up once.
 pub(super) struct Numbered<'a> {
     texts: &'a Texts,
     known: Vec<Option<u16>>,
@@ -133,7 +133,7 @@ mod tests {
         assert_ne!(a, b);
         assert_eq!(names.number("c", 5, 0), OTHERS);
         assert_eq!(names.name(OTHERS), OTHERS_NAME);
-        // The bins that a is in are gone.
+        // The bins that hold the name `a` were dropped.
         let c = names.number("c", 6, 2);
         assert_eq!((c, names.name(c)), (a, "c"));
         assert_eq!(names.known("a"), None);

@@ -1,4 +1,4 @@
-//! Pauses and stalls of a window, and what went on while a request was under way.
+//! Pauses and stalls of a window, and the events and conditions that overlapped a request.
 
 use super::answers::{LiveOverlap, LivePause, LiveSlow, seconds};
 use super::bin::{Bin, Stop, StopKind};
@@ -9,13 +9,13 @@ use crate::text;
 use crate::timeline::Interval;
 use helenus_notation::show_bytes;
 
-/// CPUs or a disk that are busy for this share of a bin are worth a line.
+/// CPUs or a disk that are busy for at least this share of a bin are listed.
 const BUSY: f64 = 0.9;
-/// CPU time of compactions, in CPUs, from which on they are shown.
+/// Compactions are listed if they use at least this CPU time, in CPUs.
 const COMPACTING_CPUS: f64 = 0.05;
-/// An event this long before a request may have to do with it.
+/// An event at most this long before a request is listed.
 const EVENT_BEFORE_NS: i64 = 1_000_000_000;
-/// Times of a request are read back from seconds, which are good to this.
+/// Times of requests are converted back from seconds, which are accurate to this.
 const PRECISION_NS: i64 = 1000;
 
 impl StopKind {
@@ -66,7 +66,7 @@ impl Live {
                 });
             }
         };
-        // A stop is in the bin in which it began, which may be long before.
+        // A stop is stored in the bin in which it began, which may be long before the request.
         let around = LiveWindow { from_ns: request.start.saturating_sub(60_000_000_000), to_ns: request.end };
         for stop in self.within(around).flat_map(|(_, bin)| &bin.stops) {
             let node = self.names.nodes.name(stop.node);
@@ -92,7 +92,7 @@ impl Live {
         overlaps
     }
 
-    /// Conditions of a whole bin, a line each: busy CPUs and disks, waiting tasks, compactions.
+    /// Conditions of a whole bin, one entry each: busy CPUs and disks, waiting tasks, compactions.
     fn of_bin(&self, bin: &Bin, node: &str) -> Vec<String> {
         let bin_ns = self.bins.length_ns as f64;
         let mut lines = Vec::new();

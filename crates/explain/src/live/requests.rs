@@ -1,4 +1,4 @@
-//! Takes the requests of the load driver, or of the wire if there are none. A request counts in the bin of its
+//! Reads requests of the load driver, or of the wire if there is no load driver. A request counts in the bin of its
 //! response.
 
 use super::Live;
@@ -8,7 +8,7 @@ use super::names::Numbered;
 use crate::engine::Provider;
 use arrow::record_batch::RecordBatch;
 
-/// The figures of a request in its row, without names.
+/// The figures of one request, without names.
 struct Row {
     start_ns: i64,
     end_ns: i64,
@@ -29,7 +29,7 @@ struct Columns {
 impl Live {
     pub(super) fn take_load(&mut self, rows: &RecordBatch) {
         if rows.num_rows() > 0 && self.provider != Some(Provider::Load) {
-            // The wire has the same requests, and they count once.
+            // The wire has the same requests; they must not be counted twice.
             self.bins.all_mut().for_each(|bin| bin.requests = RequestBin::default());
             self.provider = Some(Provider::Load);
         }

@@ -1,4 +1,4 @@
-//! Figures of a window over time.
+//! Time series of a window.
 
 use super::answers::{LiveCpu, LiveGroupSeries, LiveSeries, seconds};
 use super::bin::{Bin, Cell, CpuTime, RequestBin};
@@ -8,7 +8,7 @@ use super::{Live, LiveBy, LiveWindow, parts};
 /// The most thread groups with a series of their own.
 const MOST_GROUPS: usize = 12;
 
-/// Consecutive bins that are shown as one.
+/// Consecutive bins that are shown as one point.
 pub(super) struct Merged<'a> {
     pub(super) from_s: f64,
     pub(super) bin_s: f64,
@@ -16,13 +16,13 @@ pub(super) struct Merged<'a> {
 }
 
 impl Live {
-    /// The bins of a window in at most so many chunks, which begin at multiples of their length so that they do not flicker while
-    /// the window moves.
+    /// The bins of a window in at most `most` chunks. Chunks begin at multiples of their length, so that points do not
+    /// change while the window moves.
     pub(super) fn merged(&self, window: LiveWindow, most: usize) -> Merged<'_> {
         let most = i64::try_from(most.max(2)).unwrap_or(i64::MAX);
         let bins: Vec<(i64, &Bin)> = self.within(window).collect();
         let count = i64::try_from(bins.len()).unwrap_or(i64::MAX);
-        // A window that begins and ends within chunks has two more than the division says.
+        // A window that begins and ends within chunks has two more chunks than the quotient.
         let fits = |each: &i64| *each == 1 && count <= most || count / each + 2 <= most;
         let each = [1, 2, 5, 10, 15, 30, 60].into_iter().find(fits).unwrap_or(count / (most - 1) + 1);
         let length_ns = self.bins.length_ns * each;
@@ -36,7 +36,7 @@ impl Live {
         Merged { from_s: seconds(first.saturating_mul(length_ns)), bin_s: length_ns as f64 / 1e9, chunks }
     }
 
-    /// The sums over the requests of one name, or over all.
+    /// Sums over the requests of one name, or over all.
     pub(super) fn cell_of<'a>(&self, requests: &'a RequestBin, of: Option<(LiveBy, &str)>) -> Option<&'a Cell> {
         match of {
             None => Some(&requests.all),
@@ -46,12 +46,12 @@ impl Live {
         }
     }
 
-    /// Figures of a window over time, in at most `most` steps. With `of`, requests of one name only.
+    /// Time series of a window, in at most `most` steps; `of` limits them to the requests of one name.
     pub fn series(&self, window: LiveWindow, most: usize, of: Option<(LiveBy, &str)>) -> LiveSeries {
         let merged = self.merged(window, most);
         let mut series = LiveSeries { from_s: merged.from_s, bin_s: merged.bin_s, ..LiveSeries::default() };
         for bins in &merged.chunks {
-            // A chunk at an end may have bins of the window only in part.
+            // The first and last chunk may be only partly within the window.
             let covered_s = (bins.len() as f64 * self.bin_s()).max(1e-9);
             let mut added = Added::default();
             bins.iter().filter_map(|bin| self.cell_of(&bin.requests, of)).for_each(|cell| added.add(cell));

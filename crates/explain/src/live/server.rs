@@ -1,4 +1,4 @@
-//! Takes what is known of the nodes: pauses, stalls, pools, dropped messages, tables, valves, and events of their logs.
+//! Reads rows about the nodes: pauses, stalls, pools, dropped messages, tables, valves, and events of their logs.
 
 use super::bin::{Bin, Happened, PoolReading, Stop, StopKind, TableReading, ValveReading};
 use super::columns::{Integers, Numbers, Texts};
@@ -7,7 +7,7 @@ use super::names::Numbered;
 use super::{AllNames, Live};
 use arrow::record_batch::RecordBatch;
 
-/// Characters that are kept of a text.
+/// Texts are cut to this many characters.
 const LONGEST_TEXT: usize = 300;
 
 fn kept(text: &str) -> String {
@@ -15,7 +15,7 @@ fn kept(text: &str) -> String {
 }
 
 impl Live {
-    /// Hands each row to `each`, with the bin that its time lies in.
+    /// Passes each row to `each`, with the bin that holds the row's time.
     fn take_moments(
         &mut self,
         rows: &RecordBatch,
@@ -45,7 +45,7 @@ impl Live {
         self.take_moments(rows, "start_ns", |row, start_ns, bin, names, place, oldest| {
             let duration_ns = duration.or_zero(row).max(0);
             let kind = match kind.get(row) {
-                // A pause is also there phase by phase.
+                // A pause also has a row for each of its phases, which is skipped.
                 "gc" if phase.get(row).is_empty() => {
                     bin.gc_ns = bin.gc_ns.saturating_add(duration_ns);
                     bin.collections += 1;

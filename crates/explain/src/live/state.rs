@@ -6,19 +6,19 @@ use super::{Live, LiveWindow, parts};
 use crate::percentiles::ms;
 use std::collections::BTreeMap;
 
-/// The first and the last reading for a window. The first is the last one before the window, if there is one, so that
-/// the counts from there on belong to the window.
+/// The first and the last reading of a counter for a window. The first is the last reading before the window, if there
+/// is one, so that the difference covers the whole window.
 struct Span<'a, T> {
     first: &'a T,
     last: &'a T,
-    /// All readings of the window.
+    /// All readings within the window.
     within: Vec<&'a T>,
 }
 
-/// Per second between two readings of a counter.
+/// The rate per second between two readings of a counter.
 fn rate(from: Option<i64>, to: Option<i64>, seconds: f64) -> Option<f64> {
     let (from, to) = (from?, to?);
-    // A node that began again counts from 0.
+    // The counters of a node that was restarted begin at 0 again.
     (seconds > 0.0 && to >= from).then(|| to.saturating_sub(from) as f64 / seconds)
 }
 
@@ -27,7 +27,7 @@ fn between(from_ns: i64, to_ns: i64) -> f64 {
 }
 
 impl Live {
-    /// Readings that count for a window, by number.
+    /// The readings that count for a window, by the number of the name.
     fn spans<T>(&self, window: LiveWindow, of: impl Fn(&Bin) -> &Keyed<T>) -> BTreeMap<u16, Span<'_, T>> {
         let mut spans: BTreeMap<u16, Span<'_, T>> = BTreeMap::new();
         for (_, bin) in self.within(window) {
@@ -46,7 +46,7 @@ impl Live {
         spans
     }
 
-    /// Thread pools that did something since the node started, those with most tasks waiting first.
+    /// Thread pools that were used since the node started, those with the most waiting tasks first.
     pub fn pools(&self, window: LiveWindow) -> Vec<LivePool> {
         let spans = self.spans(window, |bin| &bin.pools);
         let used = spans
@@ -79,7 +79,7 @@ impl Live {
         }
     }
 
-    /// Messages that nodes dropped in a window, the most first.
+    /// Messages that nodes dropped in a window, the most frequent first.
     pub fn dropped(&self, window: LiveWindow) -> Vec<LiveDropped> {
         let spans = self.spans(window, |bin| &bin.dropped);
         let named = spans.into_iter().map(|(number, span)| {

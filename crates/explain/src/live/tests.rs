@@ -3,7 +3,7 @@ use helenus_recording::BatchBuilder;
 use helenus_recording::rows::{self, Row};
 
 const SECOND: i64 = 1_000_000_000;
-/// A realistic time.
+/// A realistic time since the Unix epoch.
 const T0: i64 = 1_750_000_000 * SECOND;
 
 fn batch<R: Row>(all: impl IntoIterator<Item = R>) -> RecordBatch {
@@ -31,7 +31,7 @@ fn request<'a>(second: i64, statement: &'a str, client: &'static str, ms: i64) -
     }
 }
 
-/// With so many seconds from the first on.
+/// Data with this many seconds, beginning with the first.
 fn window(from: i64, to: i64) -> LiveWindow {
     LiveWindow { from_ns: T0 + from * SECOND, to_ns: T0 + to * SECOND }
 }
@@ -48,7 +48,7 @@ fn bins_add_up_to_the_window() {
     let totals = live.totals(window(0, 10));
     assert_eq!((totals.requests, totals.errors, totals.requests_per_s), (20.0, 10.0, 2.0));
     assert_eq!(totals.outcomes, [LiveOutcome { outcome: "overloaded".into(), requests: 10.0 }]);
-    // A request that failed at once says nothing about how long an answer takes.
+    // A request that failed at once says nothing about response times.
     assert_eq!(totals.latency_ms.max, Some(1.0));
     let half = live.totals(window(5, 10));
     assert_eq!((half.requests, half.requests_per_s), (10.0, 2.0));
@@ -67,7 +67,7 @@ fn bins_add_up_to_the_window() {
 #[test]
 fn percentiles_are_of_summed_histograms() {
     let mut live = Live::default();
-    // A second in which all is slow has few requests.
+    // A second in which everything is slow has few requests.
     live.take("wire", &batch((0..990).map(|_| request(0, "s", "c", 1))));
     live.take("wire", &batch((0..10).map(|_| request(1, "s", "c", 100))));
     let p99 = live.totals(window(0, 2)).latency_ms.p99.unwrap();
@@ -90,7 +90,7 @@ fn only_so_much_is_kept() {
     assert_eq!(live.totals(window(0, 20)).requests, 5.0);
     live.take("wire", &batch([request(3, "s", "c", 1)]));
     assert_eq!((live.too_late(), live.totals(window(0, 20)).requests), (1, 5.0));
-    // Long after, nothing of before is left.
+    // After a long gap, no old data is left.
     live.take("wire", &batch([request(1_000_000, "s", "c", 1)]));
     assert_eq!(live.totals(window(0, 2_000_000)).requests, 1.0);
 }
@@ -272,7 +272,7 @@ fn files_are_added_up_by_what_was_done_to_them() {
     assert_eq!((files[0].writes_per_s, files[0].others_per_s, files[0].ms_per_s), (10.0, 10.0, 15.0));
 }
 
-/// Foreign recordings may contain anything.
+/// Recordings of other origin may contain anything.
 #[test]
 fn no_number_breaks_a_sum() {
     let mut live = Live::default();
@@ -316,13 +316,13 @@ fn a_long_recording_has_longer_bins() {
     assert_eq!(LiveOptions::over(T0, T0 + 60 * SECOND), LiveOptions::default());
 }
 
-/// The numbers of the conditions that come true, each with the second at whose end it does.
+/// The numbers of the conditions that become true, each with the second at whose end it does.
 fn judged(live: &Live, conditions: &[&str], seconds: i64) -> Vec<(i64, usize)> {
     let conditions = conditions.iter().map(|text| text.parse().unwrap()).collect();
     let mut triggers = Triggers::new(conditions, T0 - 1);
     let mut fired = Vec::new();
     for second in 0..seconds {
-        // Three seconds later all rows are there.
+        // Three seconds later all rows have come.
         let now_ns = T0 + (second + 4) * SECOND;
         fired.extend(triggers.judge(live, now_ns).into_iter().map(|number| (second, number)));
         assert!(triggers.judge(live, now_ns).is_empty(), "each second is judged once");
@@ -343,7 +343,7 @@ fn a_condition_comes_true_when_each_second_of_its_time_is_above_the_bound() {
         [(5, 0), (10, 0), (11, 0), (11, 1)]
     );
     let longest = ["max(read) > 600ms", "max(write) > 600ms", "max > 600ms"];
-    // A request counts when it is answered.
+    // A request counts in the second of its answer.
     assert_eq!(judged(&live, &longest, 4), [(2, 1), (2, 2), (3, 1), (3, 2)]);
 }
 

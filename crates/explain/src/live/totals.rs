@@ -1,4 +1,4 @@
-//! A window in a few figures.
+//! The main figures of a window.
 
 use super::answers::{LiveDisk, LiveEvent, LiveOutcome, LivePressure, LiveSource, LiveTotals, seconds};
 use super::bin::{Disk, Pressure, SourceTotals};
@@ -7,7 +7,7 @@ use super::traffic::Added;
 use super::{Live, LiveWindow, parts};
 use std::collections::BTreeMap;
 
-/// Events that are shown, the newest ones.
+/// The number of events shown, newest first.
 const MOST_EVENTS: usize = 100;
 
 impl Live {

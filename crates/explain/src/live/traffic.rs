@@ -34,7 +34,7 @@ impl LiveBy {
     }
 }
 
-/// Sums of cells.
+/// Sums per name.
 #[derive(Debug, Default)]
 pub(super) struct Added {
     pub(super) requests: f64,
@@ -71,7 +71,7 @@ impl Added {
 }
 
 impl Live {
-    /// Requests of a window by statement, client or node, those with most time first.
+    /// Requests of a window by statement, client or node, those that took the most time in total first.
     pub fn traffic(&self, window: LiveWindow, by: LiveBy) -> LiveTraffic {
         let mut added: BTreeMap<u16, Added> = BTreeMap::new();
         for (_, bin) in self.within(window) {
@@ -87,7 +87,7 @@ impl Live {
             requests_per_s: added.requests / covered_s,
             errors: added.errors,
             time_share: if all_ns > 0.0 { added.total_ns / all_ns } else { 0.0 },
-            // Little's law.
+            // Mean number in flight by Little's law: time of all requests per second.
             in_flight: added.total_ns / 1e9 / covered_s,
             latency_ms: added.latency_ms(),
             request_bytes: added.request_bytes,
@@ -99,8 +99,8 @@ impl Live {
         LiveTraffic { from_s: window.from_s(), to_s: window.to_s(), rows }
     }
 
-    /// The slowest requests of a window, the slowest first: some of each bin, and the slowest of each statement, client
-    /// and node. With `of`, only requests of one name.
+    /// The slowest requests of a window, the slowest first. Each bin keeps some, and the slowest of each statement,
+    /// client and node. `of` limits them to one name.
     pub fn slowest(&self, window: LiveWindow, of: Option<(LiveBy, &str)>, most: usize) -> Vec<LiveSlow> {
         let wanted = match of {
             None => None,
@@ -142,7 +142,7 @@ impl Live {
         }
     }
 
-    /// The wire names errors alone.
+    /// The wire reports only errors by name.
     pub(super) fn outcome(&self, number: u16) -> String {
         Some(self.names.outcomes.name(number)).filter(|name| !name.is_empty()).unwrap_or("ok").to_string()
     }

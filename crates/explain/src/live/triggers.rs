@@ -1,40 +1,41 @@
-//! Conditions that are judged on the live figures, second by second.
+//! Evaluates conditions on the live figures, second by second.
 
 use super::condition::{Condition, Figure, RequestKind};
 use super::traffic::Added;
 use super::{Live, LiveWindow, SECOND_NS, parts};
 use std::collections::BTreeSet;
 
-/// The newest seconds are judged later, when the rows of all sources have come.
+/// A second is judged this much later, when the rows of all sources have come.
 const LATE_NS: i64 = 3 * SECOND_NS;
-/// Seconds that lie further back are not judged: the machine was asleep.
+/// Seconds further back than this are not judged, because the machine was asleep.
 const MISSED_NS: i64 = 60 * SECOND_NS;
-/// Collections are judged by the share of this time, since one of them may stop a node for longer than a second.
+/// Collections are judged over this time, because one of them may stop a node for longer than a second.
 const GC_OVER_NS: i64 = 10 * SECOND_NS;
 /// Thread pools are read about once a second.
 const POOLS_WITHIN_NS: i64 = 3 * SECOND_NS;
 
-/// Conditions, with how long each has been true.
+/// The conditions, with how long each has been true.
 #[derive(Debug)]
 pub struct Triggers {
     conditions: Vec<(Condition, Option<i64>)>,
-    /// Until then all is judged.
+    /// All seconds before this one are judged.
     judged_ns: i64,
 }
 
 impl Triggers {
-    /// Judges what happens from `now_ns` on, in ns since the Unix epoch.
+    /// Judges seconds from `now_ns` on, in ns since the Unix epoch.
     pub fn new(conditions: Vec<Condition>, now_ns: i64) -> Triggers {
         let judged_ns = now_ns.div_euclid(SECOND_NS).saturating_add(1).saturating_mul(SECOND_NS);
         Triggers { conditions: conditions.into_iter().map(|condition| (condition, None)).collect(), judged_ns }
     }
 
-    /// The tables that the figures are taken of, which [`Live`] has to be given.
+    /// The tables that the conditions need; pass their rows to [`Live`].
     pub fn tables(&self) -> BTreeSet<&'static str> {
         self.conditions.iter().filter_map(|(condition, _)| condition.table()).collect()
     }
 
-    /// The numbers of the conditions that were true for their time at the end of a second that was not judged before.
+    /// The numbers of the conditions that have been true for long enough at the end of any second that was not judged
+    /// before.
     pub fn judge(&mut self, live: &Live, now_ns: i64) -> BTreeSet<usize> {
         let until_ns = now_ns.saturating_sub(LATE_NS);
         if until_ns.saturating_sub(self.judged_ns) > MISSED_NS {
@@ -58,7 +59,7 @@ impl Triggers {
 }
 
 impl Live {
-    /// A figure of a second; None where there is nothing to take it of.
+    /// The figure of a second; None without data.
     fn figure(&self, figure: &Figure, second: LiveWindow) -> Option<f64> {
         let bins = || self.within(second).map(|(_, bin)| bin);
         Some(match figure {

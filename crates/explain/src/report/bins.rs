@@ -1,8 +1,8 @@
-//! The bins of the report's pictures.
+//! The time bins of the report's charts.
 
 use crate::timeline::{Bins, Interval};
 
-/// Bins of a picture at most.
+/// The most bins of a chart.
 const MOST: i64 = 1800;
 
 pub(super) fn over(span: Interval, shortest_ns: i64) -> Bins {

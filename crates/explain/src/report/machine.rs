@@ -26,7 +26,7 @@ pub struct CpuSeries {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ThreadGroup"))]
 pub struct GroupSeries {
-    /// server or load.
+    /// The process: server or load.
     pub process: String,
     pub group: String,
     pub threads: i64,
@@ -36,13 +36,13 @@ pub struct GroupSeries {
     pub voluntary_switches: Option<i64>,
     pub involuntary_switches: Option<i64>,
     pub time_s: Vec<f64>,
-    /// CPUs busy with the group.
+    /// CPU time of the group, in CPUs.
     pub cpus: Vec<f64>,
 }
 
-/// The kernel counts CPU time in ticks of 10 ms: in shorter bins the shares would jump.
+/// The shortest bin. The kernel counts CPU time in ticks of 10 ms, so shares would fluctuate in shorter bins.
 const SHORTEST_NS: i64 = 500_000_000;
-/// Thread groups with a line of their own; the others share one line.
+/// The number of thread groups with a line of their own; the others share one line.
 const MOST_GROUPS: usize = 30;
 
 fn binned(engine: &Engine, query: &Query, bins: &Bins) -> Result<crate::Batches, Error> {
@@ -93,7 +93,7 @@ pub(super) fn groups(engine: &Engine, span: Interval) -> Result<Vec<GroupSeries>
     let voluntary = rows.integers_or_null("voluntary_switches")?;
     let involuntary = rows.integers_or_null("involuntary_switches")?;
     let bins = bins::over(span, SHORTEST_NS);
-    // Sort by CPU time, so that the shared line has the least.
+    // The groups are sorted by CPU time, so the shared line has the smallest.
     let mut groups: Vec<GroupSeries> = Vec::new();
     let mut line_of: HashMap<(String, String), usize> = HashMap::new();
     for row in 0..process.len() {

@@ -1,5 +1,5 @@
 //! The figures of a report's charts, as JSON: times in seconds since its start, latencies in ms, one array per column.
-//! All figures are binned; merged or dropped ones are marked.
+//! All figures are binned; where rows are merged or left out, the report says so.
 
 mod bins;
 mod machine;
@@ -53,7 +53,7 @@ pub struct Report {
     pub command: String,
     pub host: ReportHost,
     pub nodes: Vec<ReportNode>,
-    /// A request is slow when its response time is above this.
+    /// Threshold in ms: a request is slow when its response time is above it.
     pub slow_threshold_ms: f64,
     /// How the threshold was chosen, such as `p99`.
     pub slow_threshold_name: String,
@@ -64,14 +64,14 @@ pub struct Report {
     pub question: Option<String>,
     /// The answer in at most four sentences: the requests, whether they were slow, the cause, and the next step.
     pub answer: String,
-    /// Most important first.
+    /// The findings, the most important first.
     pub findings: Vec<ReportFinding>,
-    /// None where the recording is of no experiment with variants.
+    /// The comparison of variants; None if the recording is not of an experiment with variants.
     pub comparison: Option<Comparison>,
     pub throughput: Throughput,
     pub latency: Latency,
     pub heatmap: Heatmap,
-    /// None where no system call was recorded.
+    /// The spectrogram of system calls; None if none was recorded.
     pub spectrogram: Option<ReportSpectrogram>,
     pub cpu: Vec<CpuSeries>,
     pub groups: Vec<GroupSeries>,
@@ -79,14 +79,14 @@ pub struct Report {
     pub pools: Vec<PoolSeries>,
     pub valves: Vec<ValveSeries>,
     pub tables: Vec<TableSeries>,
-    /// Probes by own time, the largest first; of the baseline if there are variants.
+    /// Probes with the most own time first; in an experiment with variants, those of the baseline.
     pub probes: Vec<ReportProbe>,
-    /// How many probes with less own time are not among them.
+    /// The number of further probes, which have less own time.
     pub probes_left_out: usize,
     pub sources: Vec<ReportSource>,
-    /// Where the CPU time went; and while requests were slow, against the rest.
+    /// The flame graph of the CPU time, and the one that compares slow times with the rest.
     pub flames: Vec<FlameTree>,
-    /// When the first sample was taken, from which sample times count; None without samples.
+    /// Time of the first sample, from which sample times count; None without samples.
     pub flames_begin_s: Option<f64>,
 }
 
@@ -116,60 +116,61 @@ pub struct OutcomeCount {
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Phase"))]
 pub struct ReportPhase {
     pub name: String,
-    /// The run that it shows, such as `leveled, block 3`; None outside of experiments.
+    /// The run that the window belongs to, such as `leveled, block 3`; None outside of experiments.
     pub run: Option<String>,
     pub start_s: f64,
     pub end_s: f64,
-    /// Intended rate in open loop; None in closed loop.
+    /// Intended rate in open loop, in requests per second; None in closed loop.
     pub rate_per_s: Option<f64>,
-    /// Intended rate at the end, where it differs.
+    /// Intended rate at the end, if it differs from that at the start.
     pub end_rate_per_s: Option<f64>,
     /// Requests in flight in closed loop; None in open loop.
     pub in_flight: Option<i64>,
-    /// false for a warm-up, which is shown and not judged.
+    /// Whether the phase is judged; false for a warm-up, which is only shown.
     pub measured: bool,
     pub requests: usize,
     pub errors: usize,
     pub throughput_per_s: f64,
-    /// From the actual start.
+    /// Latencies from the actual start (service time).
     pub service_ms: Percentiles,
-    /// From the intended start.
+    /// Latencies from the intended start (response time).
     pub response_ms: Percentiles,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Finding"))]
 pub struct ReportFinding {
-    /// 1 is the most important.
+    /// The rank among all findings, 1 for the most important.
     pub rank: usize,
-    /// The kind, such as `gc-pause`, or the rule of an advice.
+    /// The name of the kind, such as `gc-pause`, or of the rule of an advice.
     pub finding: String,
     pub severity: Severity,
-    /// Cause and size.
+    /// The cause and its size.
     pub title: String,
     /// The evidence.
     pub detail: String,
     /// The one command or setting to try; empty if there is nothing to do.
     pub next: String,
-    /// Empty when no node is concerned.
+    /// The node that the finding is about; empty if it is about none.
     pub node: String,
     pub start_s: f64,
     pub end_s: f64,
     /// Share of the slow requests attributed to it, 0 to 1; None if the finding is about something else.
     pub share: Option<f64>,
-    /// The part of `share` that chance alone would give.
+    /// The part of `share` that is expected by chance.
     pub chance_share: Option<f64>,
     /// How often chance gives at least as much of the slow requests' extra time (for `in-common`: as large a share).
     pub p_value: Option<f64>,
-    /// SQL that shows the evidence.
+    /// An SQL query that shows the evidence.
     pub query: String,
-    /// The figures that it rests on; the suffix of a name is its unit, such as `_ms`, `_bytes`, `_per_s` and `_share`.
+    /// The figures behind the finding. The suffix of a name is its unit, such as `_ms`, `_bytes`, `_per_s` and
+    /// `_share`.
     #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
     pub evidence: Value,
 }
 
 impl Report {
-    /// Draws up the figures for the recordings and what was found in them.
+    /// Computes the figures of the report from the recordings and the explanation.
     pub fn build(engine: &Engine, explanation: &Explanation) -> Result<Report, Error> {
         let span = engine.span()?;
         let bins = bins::over(span, 100_000_000);

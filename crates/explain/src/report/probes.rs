@@ -1,4 +1,4 @@
-//! What probes metered: by variant in an experiment with variants, otherwise in all.
+//! What probes measured: by variant in an experiment with variants, otherwise over the whole recording.
 
 use crate::Error;
 use crate::engine::Engine;
@@ -7,10 +7,10 @@ use crate::timeline::Interval;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
-/// Probes that have rows in the report: those with the most own time.
+/// The most probes that have rows in the report; those with the most own time are chosen.
 const MOST_PROBES: usize = 40;
 
-/// One probe, all nodes and thread groups together.
+/// One probe, summed over all nodes and thread groups.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Probe"))]
 pub struct ReportProbe {
@@ -19,7 +19,7 @@ pub struct ReportProbe {
     pub variant: Option<String>,
     pub calls: i64,
     pub failed: i64,
-    /// Over all the time in which some probe was called.
+    /// Calls per second, over all the time in which any probe was called.
     pub calls_per_s: f64,
     pub total_s: f64,
     /// Own time, without callees that have a probe.
@@ -28,16 +28,16 @@ pub struct ReportProbe {
     pub mean_us: Option<f64>,
     pub own_mean_us: Option<f64>,
     pub max_ms: f64,
-    /// Why the probe was switched off last; None if it never was.
+    /// The reason for which the probe was last switched off; None if it never was.
     pub off_reason: Option<String>,
 }
 
 /// The probes of the report.
 #[derive(Debug)]
 pub(super) struct Metered {
-    /// All rows of one probe after each other, the baseline's first.
+    /// The rows of each probe are consecutive, the baseline's first.
     pub(super) rows: Vec<ReportProbe>,
-    /// How many probes have none.
+    /// The number of probes without rows.
     pub(super) left_out: usize,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn probes(engine: &Engine) -> Result<Metered, Error> {
     Ok(foremost(rows))
 }
 
-/// Variants with a run that was not cut short: the baseline, then the others by name.
+/// Variants with at least one complete run: the baseline first, then the others by name.
 fn variants(engine: &Engine) -> Result<Vec<VariantRuns>, Error> {
     let rows = engine.sql(&query::VARIANT_RUNS.fill(&[]))?;
     let (kinds, names) = (rows.texts("kind")?, rows.texts("name")?);
@@ -90,7 +90,7 @@ fn within(runs: &[Interval]) -> String {
     runs.iter().map(each).collect::<Vec<_>>().join(" OR ")
 }
 
-/// Metered probes by own time, the largest first.
+/// Metered probes, those with the most own time first.
 fn metered(engine: &Engine, variant: Option<&str>, filter: &str) -> Result<Vec<ReportProbe>, Error> {
     let rows = engine.sql(&query::REPORT_PROBES.fill(&[("filter", Value::Condition(filter))]))?;
     let (calls, failed) = (rows.integers("calls")?, rows.integers("failed")?);
@@ -117,7 +117,7 @@ fn metered(engine: &Engine, variant: Option<&str>, filter: &str) -> Result<Vec<R
     Ok(probes.collect())
 }
 
-/// The rows come variant by variant, and each begins with the most own time: so a probe ranks by where it comes first.
+/// The rows come variant by variant, each in descending order of own time. So a probe's rank is where it first occurs.
 fn foremost(mut rows: Vec<ReportProbe>) -> Metered {
     let mut ranks: HashMap<String, usize> = HashMap::new();
     for row in &rows {

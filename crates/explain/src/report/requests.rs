@@ -1,4 +1,4 @@
-//! Throughput and latency over time.
+//! Charts of throughput and latency over time.
 
 use crate::anatomy::Phase;
 use crate::percentiles::{Percentiles, ms};
@@ -13,13 +13,14 @@ use std::collections::BTreeMap;
 pub struct Throughput {
     pub bin_s: f64,
     pub time_s: Vec<f64>,
-    /// Rate that the phases asked for; None outside of open loop.
+    /// The intended rate of the phases; None outside of open loop.
     pub intended_per_s: Vec<Option<f64>>,
     pub ok_per_s: Vec<f64>,
     pub failed_per_s: Vec<f64>,
 }
 
-/// Response times count where the request was due, service times where it was sent.
+/// Latencies over time. Response times count in the bin in which a request was due, service times in the one in which
+/// it was sent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Latency {
@@ -29,7 +30,7 @@ pub struct Latency {
     pub service: LatencySeries,
 }
 
-/// Milliseconds; None where no request ended in the bin.
+/// Latencies in milliseconds; None if no request ended in the bin.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LatencySeries {
@@ -40,7 +41,7 @@ pub struct LatencySeries {
     pub max_ms: Vec<Option<f64>>,
 }
 
-/// Counts of response times where the request was due; the rows are evenly spaced in the logarithm.
+/// A heatmap of response times by the time at which requests were due. The rows are evenly spaced in the logarithm.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Heatmap {
@@ -48,21 +49,22 @@ pub struct Heatmap {
     pub start_s: f64,
     /// Column `c` begins at `start_s + c * bin_s`.
     pub columns: usize,
-    /// Bounds of the rows, rising; a row holds what took its low bound or more, and less than its high one.
+    /// Bounds of the rows, ascending. A row holds times from its lower bound up to, but not including, its upper bound.
     pub low_ms: Vec<f64>,
     pub high_ms: Vec<f64>,
-    /// Column, row, requests; cells without requests are left out.
+    /// Cells as (column, row, requests); cells without requests are left out.
     pub cells: Vec<(usize, usize, usize)>,
 }
 
 /// Rows of the heatmap per factor of ten: each is a fifth higher than the one below.
 const ROWS_PER_DECADE: f64 = 12.0;
-/// Latencies below this share the lowest row.
+/// Shorter latencies share the lowest row.
 const LOWEST_MS: f64 = 0.01;
 const HEATMAP_COLUMNS: i64 = 600;
 
-/// Bins of the throughput hold so many of the slowest phase's median service times. Requests of a closed loop, or of an open
-/// loop that is out of room, are answered and sent in waves as long as these: finer bins would show waves and no plateau.
+/// The length of a throughput bin, in median service times of the slowest phase. Requests of a closed loop, or of an
+/// open loop whose connections are full, are answered and sent in waves as long as these: finer bins would show waves
+/// and no plateau.
 const WAVES_PER_BIN: f64 = 10.0;
 const SHORTEST_BIN_NS: i64 = 100_000_000;
 const FEWEST_BINS: i64 = 50;
@@ -90,8 +92,8 @@ pub(super) fn throughput(requests: &Requests, phases: &[Phase], bins: &Bins) -> 
     }
 }
 
-/// Rate that the phases in open loop asked for, by bin; None where none did. Not counted, since a request that was due and
-/// never sent has no row.
+/// The intended rate of open-loop phases by bin; None elsewhere. It is computed from the phases instead of counted,
+/// because a request that was due and never sent has no row.
 fn intended_per_s(phases: &[Phase], bins: &Bins) -> Vec<Option<f64>> {
     let mut intended = vec![None; bins.count];
     for phase in phases {

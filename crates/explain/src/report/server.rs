@@ -1,4 +1,4 @@
-//! Pauses, pools and tables of the nodes, and what the sources say of themselves.
+//! Charts of the nodes' pauses, pools and tables, and the list of sources with their losses and costs.
 
 use super::bins;
 use crate::engine::Engine;
@@ -46,7 +46,7 @@ pub struct ReportPause {
     pub side: PauseSide,
     pub kind: PauseKind,
     pub node: String,
-    /// More about it: the collector and its cause, the operation of a safepoint, the kind of a stall.
+    /// The collector and its cause, the safepoint operation, or the kind of stall.
     pub label: String,
 }
 
@@ -70,9 +70,9 @@ pub struct TableSeries {
     pub time_s: Vec<f64>,
     pub reads_per_s: Vec<Option<f64>>,
     pub writes_per_s: Vec<Option<f64>>,
-    /// Mean of the local reads in the bin.
+    /// Mean latency of the local reads in the bin.
     pub read_ms: Vec<Option<f64>>,
-    /// Mean of the local writes in the bin.
+    /// Mean latency of the local writes in the bin.
     pub write_ms: Vec<Option<f64>>,
     pub sstables: Vec<Option<i64>>,
     pub live_disk_bytes: Vec<Option<i64>>,
@@ -83,23 +83,23 @@ pub struct TableSeries {
 pub struct ReportSource {
     pub source: String,
     pub node: String,
-    /// The provider, such as `proc` or `agent-log`.
+    /// The provider that the source used, such as `proc` or `agent-log`.
     pub provider: String,
-    /// Rows.
+    /// Rows in the recording.
     pub captured: i64,
     /// Rows or samples that are known to be lost.
     pub lost: i64,
-    /// Whether so much was lost that a figure may be wrong.
+    /// Whether the loss is so large that a figure may be wrong.
     pub is_serious: bool,
-    /// Empty when nothing was lost.
+    /// Why rows were lost; empty if none were.
     pub lost_reason: String,
     /// CPUs that the source itself used; None if that can't be separated.
     pub cpu_share: Option<f64>,
 }
 
-/// More pauses than this are shown as one per bin, side and kind.
+/// If there are more pauses than this, only one per bin, side and kind is shown.
 const MOST_PAUSES: usize = 5000;
-/// Pools and tables are asked once a second.
+/// The shortest bin: pools and tables are read once a second.
 const SHORTEST_NS: i64 = 1_000_000_000;
 
 pub(super) fn pauses(engine: &Engine, bins: &Bins) -> Result<Vec<ReportPause>, Error> {
@@ -127,7 +127,7 @@ pub(super) fn pauses(engine: &Engine, bins: &Bins) -> Result<Vec<ReportPause>, E
     Ok(pauses)
 }
 
-/// The longest of each bin and node, whose label says how many there were.
+/// The longest pause of each bin and node; its label tells how many there were.
 fn per_bin(stops: &[Stop], kind: PauseKind, bins: &Bins) -> Vec<Stop> {
     let mut longest: BTreeMap<(usize, &str), (&Stop, usize, i64)> = BTreeMap::new();
     for stop in stops {
@@ -202,7 +202,7 @@ pub(super) fn tables(engine: &Engine, span: Interval) -> Result<Vec<TableSeries>
             });
         }
         let Some(series) = all.last_mut() else { continue };
-        // A counter that went back belongs to a node that was restarted.
+        // A counter that decreased belongs to a node that was restarted.
         let grown = |counter: &[Option<i64>]| {
             let (now, then) = counter[row].zip(counter[before?])?;
             (now >= then).then(|| (now - then) as f64)

@@ -14,18 +14,18 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// The most rows and columns of the picture.
+/// The most rows and columns of the spectrogram.
 const MOST_ROWS: i64 = 200;
 const COLUMNS: usize = 80;
-/// Cells in the page at most: with more, rows become longer and then names fewer.
+/// The most cells in the page. With more, rows are made longer first, and then fewer names are kept.
 const MOST_CELLS: usize = 40_000;
-/// The most names that are shown; the most frequent ones come first.
+/// The most names that are kept; the most frequent ones come first.
 const MOST_CALLS: usize = 16;
 const MOST_GROUPS: usize = 12;
 const MOST_FILES: usize = 24;
-/// Below as many rows names are added up rather than rows.
+/// Rows are not merged below this number; names are merged instead.
 const FEWEST_ROWS: usize = 50;
-/// Single calls in the page at most. With more than these, the longest of each place.
+/// The most single calls in the page. If there are more, the longest of each cell are kept.
 const MOST_EVENTS: usize = 3000;
 const EVENT_ROWS: i64 = 60;
 
@@ -39,18 +39,19 @@ pub struct ReportSpectrogram {
     /// Column `c` holds what took `edges_ns[c]` or more and less than `edges_ns[c + 1]`; the first also what took less, the last
     /// also what took more.
     pub edges_ns: Vec<i64>,
-    /// The most frequent names.
+    /// The names, the most frequent first.
     pub calls: Vec<String>,
     pub groups: Vec<String>,
     pub files: Vec<String>,
-    /// How many more calls, thread groups and files there were, which the cells hold as one: the number after the last name.
+    /// How many more calls, thread groups and files there were. The cells hold them together, under the number after
+    /// the last name.
     pub other_calls: usize,
     pub other_groups: usize,
     pub other_files: usize,
     pub cells: ReportCells,
-    /// The longest events, in order of their start.
+    /// The longest events, by start.
     pub longest: Vec<ReportEvent>,
-    /// Whether `longest` is every single call.
+    /// Whether `longest` has all calls.
     pub complete: bool,
     pub events: i64,
     pub lost: Vec<SourceLoss>,
@@ -111,7 +112,7 @@ impl Sums {
     }
 }
 
-/// None where no system call was recorded.
+/// Returns None if no system call was recorded.
 pub(super) fn build(engine: &Engine, span: Interval) -> Result<Option<ReportSpectrogram>, Error> {
     let traces = Traces::find(engine)?;
     let of = match traces {
@@ -144,7 +145,7 @@ pub(super) fn build(engine: &Engine, span: Interval) -> Result<Option<ReportSpec
     Ok(Some(read.finish(all.events, losses(engine, of)?)))
 }
 
-/// The most frequent names, and how many more there are.
+/// The most frequent names, and the number of the others.
 #[derive(Debug, Clone)]
 struct Names {
     shown: Vec<String>,
@@ -160,11 +161,11 @@ impl Names {
     }
 
     fn number(&self, name: &str) -> usize {
-        // They are few, and the most frequent come first: faster than a map.
+        // A linear search is faster than a map here, because there are few names and the most frequent come first.
         self.shown.iter().position(|shown| shown == name).unwrap_or(self.shown.len())
     }
 
-    /// Counts the rarer half among the others.
+    /// Merges the rarer half of the names into the others.
     fn halve(&mut self) {
         let kept = self.shown.len() / 2;
         self.others += self.shown.len() - kept;
@@ -172,7 +173,8 @@ impl Names {
     }
 }
 
-/// A fast hash without protection against attackers: keys are five small numbers of our own, and every call needs one.
+/// A fast hash without protection against attackers. The keys are five small numbers of our own, and every call needs
+/// one lookup.
 #[derive(Default)]
 struct PlaceHasher(u64);
 
@@ -197,10 +199,10 @@ struct Reading {
     bins: Bins,
     event_bins: Bins,
     edges_ns: Vec<i64>,
-    /// Calls, thread groups, files.
+    /// The names of calls, thread groups and files.
     names: [Names; 3],
     cells: HashMap<Place, Sums, BuildHasherDefault<PlaceHasher>>,
-    /// All events, while they are few.
+    /// All single events, as long as there are few.
     every: Option<Vec<ReportEvent>>,
     longest: HashMap<(usize, usize), ReportEvent>,
 }
@@ -283,7 +285,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Adds what was read elsewhere.
+    /// Adds the cells and events that another thread has read.
     fn with(mut self, other: Reading) -> Reading {
         for (place, sums) in other.cells {
             self.cells.entry(place).or_default().add(sums);
@@ -304,7 +306,7 @@ impl Reading {
         self
     }
 
-    /// Merges cells until there are few enough.
+    /// Merges cells until few enough remain.
     fn finish(mut self, events: i64, lost: Vec<SourceLoss>) -> ReportSpectrogram {
         let mut bins = self.bins;
         while self.cells.len() > MOST_CELLS {
@@ -313,7 +315,7 @@ impl Reading {
                 self.regroup(|place| Place { row: place.row / 2, ..place });
                 continue;
             }
-            // Files first, because most names are files.
+            // Merge file names first, because most names are files.
             let Some(which) = [2, 1, 0].into_iter().find(|which| !self.names[*which].shown.is_empty()) else { break };
             self.names[which].halve();
             let kept = self.names[which].shown.len();

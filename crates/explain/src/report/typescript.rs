@@ -48,7 +48,7 @@ fn the_pages_have_the_types_of_the_report() {
     types.visit::<LiveSlow>();
     types.visit::<LiveOverlap>();
     let text: String = std::iter::once(notice).chain(types.declarations.into_values()).collect();
-    // The same variable as for insta's snapshots.
+    // The variable that also updates insta's snapshots.
     if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
         std::fs::write(PATH, &text).unwrap();
     }
@@ -56,11 +56,11 @@ fn the_pages_have_the_types_of_the_report() {
     assert!(committed == text, "web/src/model.ts differs from the types of the report; run `{COMMAND}`");
 }
 
-/// The types that were met.
+/// The types found so far.
 struct Types {
     config: Config,
     known: HashSet<TypeId>,
-    /// By name, because ts-rs reports the parts of a type in no order.
+    /// Sorted by name, because ts-rs reports the parts of a type in no fixed order.
     declarations: BTreeMap<String, String>,
 }
 
@@ -77,7 +77,7 @@ impl TypeVisitor for Types {
     }
 }
 
-/// A declaration that is on one line, but for its comments, with a line for each member.
+/// A declaration in one line, except for comments, is split into one line per member.
 fn lines(declaration: &str) -> String {
     let Some((head, rest)) = declaration.split_once("{ ") else { return declaration.to_string() };
     let members = rest.trim_end_matches(['}', ';', ' ']);

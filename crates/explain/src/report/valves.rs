@@ -8,48 +8,48 @@ use crate::timeline::{Bins, Interval};
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// A valve decides up to four times a second: shorter bins would hold no window at times.
+/// The shortest bin. A valve decides up to four times a second, so shorter bins would sometimes hold no window.
 const SHORTEST_NS: i64 = 1_000_000_000;
-/// Decisions of one valve: the last ones.
+/// The most decisions that are kept per valve: the last ones.
 const MOST_DECISIONS: usize = 500;
 
-/// One valve of a node. There are no bins for the time in which it was not there.
+/// One valve of a node. There are no bins for the time before it was added and after it was removed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Valve"))]
 pub struct ValveSeries {
     pub node: String,
     pub valve: String,
     pub time_s: Vec<f64>,
-    /// The last of the bin; None where the valve was open.
+    /// The last limit of the bin; None if the valve was open.
     pub limit: Vec<Option<i64>>,
-    /// Mean number inside.
+    /// Mean number of requests inside.
     pub in_flight: Vec<f64>,
-    /// Mean number that waited.
+    /// Mean number of waiting requests.
     pub waiting: Vec<f64>,
     pub completed_per_s: Vec<f64>,
-    /// Mean wait; None where nothing came out.
+    /// Mean wait; None if no request left the valve.
     pub wait_ms: Vec<Option<f64>>,
-    /// In the order of time.
+    /// The decisions, by time.
     pub decisions: Vec<ValveDecision>,
-    /// How many came before those.
+    /// The number of earlier decisions, which are left out.
     pub decisions_left_out: usize,
 }
 
-/// Another limit or state, and why.
+/// A decision: a new limit or state, and the reason.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ValveDecision {
-    /// End of the window that it rests on.
+    /// End of the window on which the decision is based.
     pub time_s: f64,
-    /// The limit until then; None where the valve was open.
+    /// The limit before the decision; None if the valve was open.
     pub limit: Option<i64>,
-    /// From then on.
+    /// The limit after the decision; None if the valve is open.
     pub next_limit: Option<i64>,
     pub law: String,
     pub reason: String,
 }
 
-/// By node and name of the valve.
+/// Valves by node and name.
 type Decisions = HashMap<(String, String), Vec<ValveDecision>>;
 
 pub(super) fn valves(engine: &Engine, span: Interval) -> Result<Vec<ValveSeries>, Error> {

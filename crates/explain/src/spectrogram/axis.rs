@@ -1,4 +1,4 @@
-//! The columns of a spectrogram: ranges of time that events took, evenly wide in the logarithm.
+//! The duration axis of a spectrogram: columns that are evenly wide on a logarithmic scale.
 
 /// The axis reaches from 1 ns to 10 s.
 const DECADES: usize = 10;
@@ -15,7 +15,7 @@ pub(crate) fn even(columns: usize) -> Vec<i64> {
     for column in 0..columns {
         let rough = 10f64.powf((column * DECADES) as f64 / columns as f64).ceil() as i64;
         let mut edge = rough.max(1);
-        // Exactly where the query has the edge, whatever the power was rounded to.
+        // Use exactly the edges that the query uses, however the power is rounded.
         while edge > 1 && place(edge - 1, columns) >= column as i64 {
             edge -= 1;
         }
@@ -28,12 +28,13 @@ pub(crate) fn even(columns: usize) -> Vec<i64> {
     edges
 }
 
-/// The column of a duration, as the queries reckon it; beyond the last one for what is longer than the axis.
+/// The column of a duration, computed as in the queries; longer durations than the axis get an index beyond the last
+/// column.
 pub(crate) fn place(duration_ns: i64, columns: usize) -> i64 {
     ((duration_ns.max(1) as f64).log10() * columns as f64 / DECADES as f64).floor() as i64
 }
 
-/// Bounds of the bins of the summary: each twice the one before, to beyond the upper end.
+/// Bounds of the summary's bins: each is twice the one before, up to beyond the end of the axis.
 pub(crate) fn doubling() -> Vec<i64> {
     let mut edges = vec![1i64];
     while let Some(last) = edges.last().copied().filter(|last| *last < highest_ns()) {

@@ -1,4 +1,4 @@
-//! The events that spectrograms are made of: which there are, and which were lost.
+//! The kinds of events that spectrograms show, the events that exist, and those that were lost.
 
 use crate::engine::{integers, texts};
 use crate::query::{SOURCE_TOTALS, SYSCALL_ROWS};
@@ -12,16 +12,16 @@ use serde::Serialize;
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "SpectrogramOf"))]
 #[serde(rename_all = "snake_case")]
 pub enum Of {
-    /// Every system call, by when it began and how long it took.
+    /// Single system calls, by their start and duration.
     Syscalls,
-    /// System calls as they were added up each second, by the bins of that summary.
+    /// System calls as a summary of each second, by its bins of duration.
     Summary,
-    /// Requests, by when they were due and their response time.
+    /// Requests, by the time at which they were due and their response time.
     Requests,
 }
 
 impl Of {
-    /// The events in words.
+    /// The kind of events as text.
     pub fn name(self) -> &'static str {
         match self {
             Of::Syscalls | Of::Summary => "system calls",
@@ -36,7 +36,7 @@ pub struct Traces {
     pub syscalls: bool,
     pub summary: bool,
     pub requests: bool,
-    /// When the recording begins: where the times of its report are 0.
+    /// The start of the recording, which is time 0 of its report.
     pub start_ns: i64,
     pub end_ns: i64,
 }
@@ -61,12 +61,12 @@ impl Traces {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SourceLoss {
     pub node: String,
-    /// None when the number is not known.
+    /// Number of lost events; None if it is not known.
     pub lost: Option<i64>,
     pub reason: String,
 }
 
-/// Events that their source lost, before or on the way to the recording.
+/// Events that were lost by their source, or between the source and the recording.
 pub(crate) fn losses(engine: &Engine, of: Of) -> Result<Vec<SourceLoss>, Error> {
     let (name, tables): (&str, &[&str]) = match of {
         Of::Syscalls | Of::Summary => ("syscalls", &["syscalls", "syscall_summary"]),

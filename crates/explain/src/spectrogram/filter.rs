@@ -1,12 +1,13 @@
-//! Which events are asked for, by name: as patterns that become a condition in SQL.
+//! Selects events by name: patterns that become an SQL condition.
 
 use super::events::Of;
 use crate::Error;
 
-/// Patterns for the name of the call, the thread group and the file. An event is asked for when, for each of the three,
-/// it matches one of the patterns (or there is none) and none of those that begin with `!`.
+/// Patterns for the name of the call, the thread group and the file. An event is selected if, for each of the three
+/// names, it matches at least one pattern (or there is no pattern) and no pattern that begins with `!`.
 ///
-/// A pattern is a part of the name; with `*` or `?` in it, the whole name; after `=`, the name itself.
+/// A pattern matches any part of a name. With `*` or `?` in it, it is a glob for the whole name; after `=`, it is the
+/// exact name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpectrogramFilter {
     pub call: Vec<String>,
@@ -15,7 +16,7 @@ pub struct SpectrogramFilter {
 }
 
 impl SpectrogramFilter {
-    /// The condition on rows of the table.
+    /// The SQL condition on rows of the table.
     pub(crate) fn condition(&self, of: Of) -> Result<String, Error> {
         let (call, others) = match of {
             Of::Syscalls | Of::Summary => ("call", Some(("thread_group", "file"))),
@@ -78,7 +79,7 @@ mod tests {
     use helenus_recording::{Manifest, Recorder, Recording};
     use proptest::prelude::*;
 
-    /// The pattern by itself, without SQL.
+    /// Matches a name against the pattern in Rust, to check the SQL condition.
     fn expected(pattern: &str, text: &str) -> bool {
         if let Some(name) = pattern.strip_prefix('=') {
             return name == text;

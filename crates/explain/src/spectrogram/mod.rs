@@ -1,4 +1,4 @@
-//! Spectrograms: how many events took how long, over time. A rectangle of one is exactly the events in it.
+//! Spectrograms: counts of events by time and duration. A rectangle of a spectrogram selects exactly the events in it.
 
 pub(crate) mod axis;
 mod events;
@@ -20,16 +20,16 @@ use arrow::datatypes::Int64Type;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The interval at which a syscall summary is written. Shorter rows of the picture would alternate between full and empty.
+/// The interval at which a syscall summary is written, in ns. With shorter rows, full and empty rows would alternate.
 const SUMMARY_NS: i64 = 1_000_000_000;
-/// Nothing shorter is worth a row of its own.
+/// The shortest row, in ns.
 const SHORTEST_NS: i64 = 1000;
 
 /// Counts of events by when they began (rows) and how long they took (columns).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Spectrogram {
     pub of: Of,
-    /// When the first row begins.
+    /// When the first row begins, in ns since the Unix epoch.
     pub start_ns: i64,
     /// The same in seconds since the recording began.
     pub start_s: f64,
@@ -38,15 +38,15 @@ pub struct Spectrogram {
     /// Column `c` holds what took `edges_ns[c]` or more and less than `edges_ns[c + 1]`; the first also what took less,
     /// the last also what took more.
     pub edges_ns: Vec<i64>,
-    /// Row, column, events; those without events are left out.
+    /// Cells as (row, column, events); cells without events are left out.
     pub cells: Vec<(usize, usize, u64)>,
     pub events: u64,
     pub lost: Vec<SourceLoss>,
 }
 
 impl Spectrogram {
-    /// Counts the events between two times in at most `rows` rows of round length. `columns` are those over the whole
-    /// axis; a summary has its own. One pass over the rows, on all CPUs.
+    /// Counts the events between two times in at most `rows` rows of round length. `columns` is the number of columns
+    /// over the whole axis; a summary has columns of its own. It reads the table once, on all CPUs.
     pub fn build(
         engine: &Engine,
         of: Of,
@@ -58,7 +58,7 @@ impl Spectrogram {
         let traces = Traces::find(engine)?;
         let condition = filter.condition(of)?;
         let from_ns = from_ns.max(traces.start_ns);
-        // An event may begin at the very end; the interval of a summary ends there.
+        // An event may begin exactly at the end; the interval of a summary ends there.
         let end_ns = traces.end_ns.saturating_add(i64::from(of != Of::Summary));
         let window = Interval { start: from_ns, end: to_ns.min(end_ns).max(from_ns) };
         let shortest_ns = if of == Of::Summary { SUMMARY_NS } else { SHORTEST_NS };

@@ -12,7 +12,7 @@ use arrow::record_batch::RecordBatch;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// Bounds in time and in duration; the upper ones are not included.
+/// Bounds in time and in duration; the upper bounds are excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Area {
     pub from_ns: i64,
@@ -31,7 +31,7 @@ pub struct Event {
     pub node: String,
     pub thread_group: String,
     pub tid: Option<i64>,
-    /// The call, or the request's operation.
+    /// The name of the call, or of the request's operation.
     pub call: String,
     pub file: String,
     pub bytes: Option<i64>,
@@ -45,13 +45,13 @@ pub struct Total {
     pub name: String,
     pub events: i64,
     pub total_ns: i64,
-    /// Of a summary, the upper bound of its bin.
+    /// Their longest duration; of a summary, the upper bound of its bin.
     pub longest_ns: i64,
     pub bytes: i64,
     pub errors: i64,
 }
 
-/// Totals by one of the names that events have; those that took longest together first.
+/// Totals by name, those with the longest total time first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TotalsBy {
     pub by: &'static str,
@@ -62,11 +62,11 @@ pub struct TotalsBy {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Selection {
     pub of: Of,
-    /// Of a summary, whose bins are whole or not at all: every bin that reaches into these bounds.
+    /// Whether the events come from a summary, whose bins count whole: every bin that overlaps the selection counts.
     pub area: Area,
     pub all: Total,
     pub totals: Vec<TotalsBy>,
-    /// The longest of them; none of a summary, which has no single events.
+    /// The longest events; empty for a summary, which has no single events.
     pub events: Vec<Event>,
     pub lost: Vec<SourceLoss>,
 }
@@ -162,7 +162,7 @@ impl Found {
         let (events, total, longest) = (column("events")?, column("total_ns")?, column("longest_ns")?);
         let (bytes, errors) = (column("bytes")?, column("errors")?);
         for row in 0..batch.num_rows() {
-            // A sum of nothing but NULLs is NULL.
+            // SQL's sum of nothing but NULLs is NULL.
             let value = |array: &ArrayRef| {
                 let array = array.as_primitive::<Int64Type>();
                 if array.is_null(row) { 0 } else { array.value(row) }

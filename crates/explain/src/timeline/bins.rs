@@ -1,8 +1,8 @@
-//! Evenly long pieces of the time axis.
+//! Divides a span of time into bins of equal length.
 
 use super::Interval;
 
-/// Bins over a span: round lengths, so that their edges are readable.
+/// Bins over a span. Their length is a round number, so that their edges are readable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bins {
     pub(crate) start_ns: i64,
@@ -29,29 +29,29 @@ impl Bins {
         self.length_ns as f64 / 1e9
     }
 
-    /// Seconds since the start.
+    /// A time in seconds since the start of the bins.
     pub(crate) fn second(&self, time_ns: i64) -> f64 {
         (time_ns - self.start_ns) as f64 / 1e9
     }
 
-    /// The bin of a time; the first or the last for a time beyond the ends.
+    /// The bin that holds a time; the first or last bin for a time outside of the span.
     pub(crate) fn of(&self, time_ns: i64) -> usize {
         let bin = (time_ns - self.start_ns).div_euclid(self.length_ns);
         usize::try_from(bin).unwrap_or(0).min(self.count - 1)
     }
 
-    /// Second at which a bin begins.
+    /// Start of a bin, in seconds.
     pub(crate) fn at(&self, bin: usize) -> f64 {
         bin as f64 * self.length_ns as f64 / 1e9
     }
 
-    /// From its start to its end, in ns since the Unix epoch.
+    /// Start and end of a bin, in ns since the Unix epoch.
     pub(crate) fn window(&self, bin: usize) -> Interval {
         let start = self.start_ns + self.length_ns * i64::try_from(bin).unwrap_or(0);
         Interval::of_length(start, self.length_ns)
     }
 
-    /// Second at which each bin begins.
+    /// Start of each bin, in seconds.
     pub(crate) fn seconds(&self) -> Vec<f64> {
         (0..self.count).map(|bin| self.at(bin)).collect()
     }

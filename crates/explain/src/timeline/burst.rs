@@ -2,24 +2,25 @@
 
 use super::Interval;
 
-/// A burst lasts while at least half of this many requests in a row are slow. One fast answer in between (another node,
-/// another connection) does not end it, and at a threshold of p99 three of six are slow by chance once in 50,000.
+/// A burst lasts while at least half of this many consecutive requests are slow. One fast answer in between (another
+/// node, another connection) does not end it, and at a threshold of p99 three of six are slow by chance once in 50,000.
 const WINDOW: usize = 6;
 
-/// A pause of length P at utilisation u leaves a backlog that drains in P·u/(1−u). Up to the 95 % at which a step still
-/// counts as kept up that is 19 P, so that what lasts longer has another reason.
+/// A pause of length P at utilisation u leaves a backlog that drains in P·u/(1−u). At the 95 % up to which a step
+/// counts as kept up, that is 19 P; a longer burst has another reason.
 const LONGEST_DRAIN: i64 = 20;
 
-/// Stretches of time in which requests that came in were slow.
+/// Bursts: stretches of time in which the arriving requests were slow.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bursts {
-    /// (after, until, calm): a request due in `after < t ≤ until` came into a burst that ends at `calm`.
+    /// Entries (after, until, calm): a request due in `after < t ≤ until` belongs to a burst that ends at `calm`.
     bursts: Vec<(i64, i64, i64)>,
     end: i64,
 }
 
 impl Bursts {
-    /// From the requests of a judged stretch that ends at `end`: when each was due and whether it was slow, by time.
+    /// Finds the bursts of a judged stretch that ends at `end`, from the time at which each request was due and whether
+    /// it was slow.
     pub(crate) fn find(requests: impl ExactSizeIterator<Item = (i64, bool)> + Clone, end: i64) -> Bursts {
         let total = requests.len();
         let mut ahead = requests.clone();
@@ -44,8 +45,8 @@ impl Bursts {
         Bursts { bursts, end }
     }
 
-    /// Until when requests suffer from the pause: its end, or, when its end is inside a burst, that burst's end. Since
-    /// this asks only the requests and the place of the pause, a pause that was moved elsewhere is treated alike.
+    /// The time until which a pause delays requests: its end, or the end of the burst that its end falls into. A
+    /// shifted pause is treated in the same way, because only the requests and the pause's time count.
     pub(crate) fn drained_at(&self, pause: Interval) -> i64 {
         let next = self.bursts.partition_point(|(_, until, _)| *until < pause.end);
         let calm = match self.bursts.get(next) {

@@ -6,7 +6,7 @@ mod burst;
 pub(crate) use bins::Bins;
 pub(crate) use burst::Bursts;
 
-/// From `start` up to, not including, `end`; ns since the Unix epoch.
+/// From `start` up to, but not including, `end`, in ns since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Interval {
     pub(crate) start: i64,
@@ -22,7 +22,7 @@ impl Interval {
         self.end.saturating_sub(self.start).max(0)
     }
 
-    /// The common part; its length is 0 when there is none.
+    /// The intersection with another interval; its length is 0 if there is none.
     pub(crate) fn clip(&self, to: Interval) -> Interval {
         let start = self.start.max(to.start);
         Interval { start, end: self.end.min(to.end).max(start) }
@@ -36,13 +36,13 @@ impl Interval {
         self.start <= time && time < self.end
     }
 
-    /// Longer by `by` on both sides.
+    /// The interval extended by `by` on both sides.
     pub(crate) fn widened(&self, by: i64) -> Interval {
         Interval { start: self.start.saturating_sub(by), end: self.end.saturating_add(by) }
     }
 }
 
-/// Sorts, drops what is empty, and joins what touches or overlaps.
+/// Sorts the intervals, drops empty ones, and joins those that touch or overlap.
 pub(crate) fn merge(mut intervals: Vec<Interval>) -> Vec<Interval> {
     intervals.retain(|interval| interval.length() > 0);
     intervals.sort_unstable();
@@ -102,16 +102,16 @@ pub(crate) fn total_ns(intervals: &[Interval]) -> i64 {
     intervals.iter().map(Interval::length).sum()
 }
 
-/// Shifts the part of a merged set that lies in `window` circularly by `by` ns: intervals that leave the end come in at the
-/// start. The intervals keep their lengths and distances, and so their clustering. The result is sorted and does not
-/// overlap; an interval on the seam is cut in two.
+/// Shifts the part of a merged set that lies in `window` circularly by `by` ns: intervals that leave the end continue
+/// at the start. The intervals keep their lengths and distances, and so their clustering. The result is sorted and does
+/// not overlap; an interval on the seam is cut in two.
 pub(crate) fn shift_circularly(inside: &[Interval], window: Interval, by: i64) -> Vec<Interval> {
     let length = window.length();
     if length == 0 {
         return Vec::new();
     }
     let by = by.rem_euclid(length);
-    // Everything from here on goes over the end.
+    // Intervals from here on are shifted past the end.
     let seam = window.end - by;
     let split = inside.partition_point(|interval| interval.end <= seam);
     let mut shifted = Vec::with_capacity(inside.len() + 1);

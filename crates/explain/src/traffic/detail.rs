@@ -1,4 +1,4 @@
-//! One statement in detail: how its times are distributed, and its slowest requests.
+//! One statement in detail: the distribution of its response times, and its slowest requests.
 
 use super::{TrafficFilter, filled, filled_with};
 use crate::Error;
@@ -9,7 +9,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StatementDetail {
-    /// From the shortest to the longest, without gaps.
+    /// Histogram bins, from the shortest to the longest time, without gaps.
     pub histogram: Vec<LatencyCell>,
     pub slowest: Vec<SlowRequest>,
 }
@@ -27,11 +27,11 @@ pub struct LatencyCell {
 pub struct SlowRequest {
     pub start_ns: i64,
     pub response_ms: f64,
-    /// Empty for a load driver.
+    /// The client's host; empty for a load driver.
     pub client: String,
     pub client_port: i64,
     pub node: String,
-    /// The name in the workload, or the statement.
+    /// The operation's name in the workload, or the statement.
     pub operation: String,
     pub rows_returned: Option<i64>,
     pub response_bytes: Option<i64>,
@@ -39,7 +39,7 @@ pub struct SlowRequest {
     pub outcome: String,
 }
 
-/// A statement or operation, by its text as [`super::StatementFigures`] has it.
+/// Loads a statement or operation, by its text as [`super::StatementFigures`] has it.
 pub fn statement_detail(engine: &Engine, operation: &str, filter: &TrafficFilter) -> Result<StatementDetail, Error> {
     let filter = TrafficFilter { operation: Some(operation.to_string()), ..filter.clone() };
     let cells = engine.sql(&filled(&query::STATEMENT_CELLS, &filter))?;
@@ -54,7 +54,7 @@ pub fn statement_detail(engine: &Engine, operation: &str, filter: &TrafficFilter
     Ok(StatementDetail { histogram: histogram.collect(), slowest: slowest_requests(engine, &filter, SLOWEST)? })
 }
 
-/// How many requests of a statement are listed.
+/// The number of slowest requests that are listed.
 const SLOWEST: u32 = 10;
 
 /// The slowest requests, the slowest first.

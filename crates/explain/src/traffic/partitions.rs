@@ -10,30 +10,32 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PartitionMeasure {
-    /// Requests.
+    /// By number of requests.
     #[default]
     Count,
-    /// All time that their requests took.
+    /// By the total time of the requests.
     Time,
-    /// Bytes of requests and answers.
+    /// By bytes of requests and answers.
     Bytes,
 }
 
-/// The requests of one table, by partition. Shares are of the measure, of all its requests whose partition is known.
+/// The requests of one table, by partition. Shares are shares of the measure, over all requests of the table whose
+/// partition is known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TableSkew {
-    /// Empty where it is not known.
+    /// The table; empty if it is not known.
     pub keyspace: String,
     pub table: String,
-    /// Partitions that were seen.
+    /// Number of partitions that were seen.
     pub partitions: i64,
     pub requests: i64,
-    /// Requests whose partition is not known, which are in no other figure.
+    /// Requests whose partition is not known; no other figure includes them.
     pub without_token: i64,
     pub top_1_share: f64,
     pub top_10_share: f64,
     pub top_100_share: f64,
-    /// The busiest partition against an even share: 1 where all partitions are alike. None without partitions.
+    /// Skew: the share of the busiest partition divided by an even share; 1 if all partitions are equally busy. None
+    /// without partitions.
     pub skew: Option<f64>,
 }
 
@@ -42,15 +44,15 @@ pub struct PartitionFigures {
     pub keyspace: String,
     pub table: String,
     pub token: i64,
-    /// The text of the key, where it is asked for and known.
+    /// The partition key as text, if it was requested and is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// Share of the requests, and of their time, of its table.
+    /// Share of its table's requests, and of their time.
     pub requests_share: f64,
     pub reads: i64,
     pub writes: i64,
     pub clients: i64,
-    /// Its `time_share` is of the time of the table's requests whose partition is known.
+    /// The partition's figures; `time_share` is its share in the time of the table's requests whose partition is known.
     #[serde(flatten)]
     pub figures: TrafficFigures,
 }
@@ -61,7 +63,7 @@ pub struct PartitionTraffic {
     pub provider: Provider,
     /// From the first request to the last answer.
     pub seconds: f64,
-    /// Requests that each recorded one stands for, on average.
+    /// Requests that each recorded one represents, on average.
     pub weight: f64,
     pub by: PartitionMeasure,
     pub requests: i64,
@@ -81,7 +83,7 @@ impl PartitionMeasure {
     }
 }
 
-/// The tables that requests are of, and their busiest partitions, `limit` in all.
+/// The tables that requests read or write, and their busiest partitions, `limit` in total.
 pub fn partition_traffic(
     engine: &Engine,
     filter: &TrafficFilter,
@@ -139,7 +141,7 @@ pub fn partition_traffic(
     })
 }
 
-/// The tables, each with the measure of all its requests whose partition is known.
+/// The tables, each with the total of the measure over all its requests whose partition is known.
 fn tables(engine: &Engine, sql: &str) -> Result<Vec<(TableSkew, f64)>, Error> {
     let rows = engine.sql(sql)?;
     let (keyspace, table) = (rows.texts("keyspace")?, rows.texts("table_name")?);

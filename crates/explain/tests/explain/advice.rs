@@ -1,4 +1,4 @@
-//! The tables and the advice of a recording that has the figures of the field report on tombstones and compaction.
+//! Tables and advice of a recording with the figures of the field report on tombstones and compaction.
 
 use crate::world::{NODE, S, T0};
 use helenus_explain::{AdviceReport, Engine, Options, Severity, TableHealth, advise, explain, tables};
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 const GB: i64 = 1_000_000_000;
 
-/// Two readings, ten seconds apart, of a node whose table is as in the report.
+/// Two readings, ten seconds apart, of a node whose table has the report's figures.
 fn record(recorder: &Recorder) {
     for second in [0, 10] {
         recorder.append(rows::TableSample {
@@ -53,7 +53,7 @@ fn record(recorder: &Recorder) {
             source: "system_schema",
         });
     }
-    // The later setting counts, not the first one.
+    // The later value of the setting counts.
     for (second, value) in [(0, "1h"), (9, "3h")] {
         recorder.append(rows::Setting {
             time_ns: T0 + second * S,

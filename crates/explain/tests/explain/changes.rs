@@ -4,7 +4,7 @@ use crate::world::{MS, NODE, S, T0, World, check_wording, healthy_gc};
 use helenus_explain::{Engine, Explanation, Options, contradictions, explain};
 use helenus_recording::{Recorder, rows};
 
-/// From 16 s on the server stops and goes; a compaction began just before.
+/// From 16 s on the server stops again and again; a compaction begins just before.
 fn world() -> World {
     let secret_stops = (0..70).map(|index| (16 * S + index * 200 * MS, (40 + index * 37 % 50) * MS)).collect();
     let more = |recorder: &Recorder| {

@@ -1,4 +1,4 @@
-//! Comparisons of variants whose effect is known.
+//! Comparisons of variants whose true effect is known.
 
 use crate::world::{MS, NODE, Random, S, T0};
 use helenus_explain::{
@@ -7,7 +7,7 @@ use helenus_explain::{
 use helenus_recording::{Manifest, Recorder, Recording, SourceFacts, rows};
 use tempfile::TempDir;
 
-/// A variant: how long its requests take beside those of the baseline, and how many of 1000 fail.
+/// A variant: its response times relative to the baseline, and how many of 1000 requests fail.
 #[derive(Clone, Copy)]
 struct Variant {
     name: &'static str,
@@ -23,11 +23,11 @@ const fn variant(name: &'static str, takes: f64) -> Variant {
 struct Experiment {
     blocks: i64,
     variants: Vec<Variant>,
-    /// Variant and block that were cut short.
+    /// Variant and block of runs that ended early.
     cut_short: Option<(&'static str, i64)>,
     /// A node that no variant changes.
     peer: Option<&'static str>,
-    /// For each run.
+    /// Figures for each run.
     measured_requests: i64,
 }
 
@@ -55,7 +55,7 @@ impl Experiment {
             for variant in &self.variants {
                 let start_ns = now;
                 let slower = 1.0 + 0.1 * block as f64 + 0.01 * random.share();
-                // A warm-up that would spoil every figure.
+                // A warm-up so slow that it would change every figure if it were counted.
                 phase(&recorder, &mut now, (false, WARM_UP), &mut |_| 10.0 * slower * random.share());
                 let took = &mut |_| variant.takes * slower * (0.5 + random.share());
                 let begun = now;
@@ -92,7 +92,7 @@ fn phase(recorder: &Recorder, now: &mut i64, kind: (bool, i64), took_ms: &mut dy
     phase_of(recorder, now, kind, 0, took_ms);
 }
 
-/// Whether it is measured, and its requests.
+/// Adds a phase: whether it is measured, and its requests.
 fn phase_of(
     recorder: &Recorder,
     now: &mut i64,
@@ -118,8 +118,8 @@ fn phase_of(
     recorder.append(rows::Mark { start_ns, end_ns: *now, kind: "phase", name, measured, ..rows::Mark::default() });
 }
 
-/// A node that is on its CPU for a tenth of the time, is switched 100 times a second, and is stopped for 10 ms once; and
-/// whose packets say that it takes half the time.
+/// A node that is on its CPU for a tenth of the time, is switched 100 times a second, and is stopped for 10 ms once;
+/// and whose packets show that requests spend half of their time in the node.
 fn machine(recorder: &Recorder, (from, to): (i64, i64), takes: f64) {
     for time_ns in (from..to).step_by(10 * MS as usize).skip(1) {
         recorder.append(rows::ThreadSample {
@@ -153,7 +153,7 @@ fn machine(recorder: &Recorder, (from, to): (i64, i64), takes: f64) {
     });
 }
 
-/// A table that is read, and one that is not.
+/// One table that is read, and one that is not.
 fn table(recorder: &Recorder, (from, to): (i64, i64), node: &str, takes: f64) {
     for (time_ns, reads) in [(from + MS, 0), (to - MS, 1000)] {
         recorder.append(rows::TableSample {
@@ -166,11 +166,11 @@ fn table(recorder: &Recorder, (from, to): (i64, i64), node: &str, takes: f64) {
             live_disk_bytes: Some((takes * 1e9) as i64),
             sstables_per_read_p95: Some(takes * 5.0),
             tombstones_per_slice_p95: Some(0.0),
-            // The node has not looked yet.
+            // The node has not read the value yet.
             droppable_ratio: None,
             ..rows::TableSample::default()
         });
-        // A table that no request uses is in no figure.
+        // A table that no request uses must not change any figure.
         recorder.append(rows::TableSample {
             time_ns,
             node,
@@ -200,7 +200,7 @@ fn what_variants_are_worth_is_found() {
     let holds = |variant: &str, metric: &str, truth: f64, verdict: Verdict| {
         let ratio = figure(of(&comparison, variant), metric);
         let (low, high) = (ratio.low.unwrap(), ratio.high.unwrap());
-        // The truth of the figures that were drawn differs a little from that of the distribution.
+        // The true figures of the random sample differ a little from those of its distribution.
         assert!(low * 0.99 <= truth && truth <= high * 1.01, "{variant} {metric}: {truth} in {low} to {high}");
         assert_eq!(ratio.verdict, verdict, "{variant} {metric}: {ratio:?}");
     };
@@ -335,7 +335,7 @@ fn only_whole_blocks_count() {
     let comparison = experiment.judge();
     assert_eq!((comparison.cut_short, of(&comparison, "quick").runs), (1, 6));
     assert_eq!(figure(of(&comparison, "quick"), "throughput").verdict, Verdict::Better);
-    // The results keep the figures of blocks that were cut short.
+    // The results have the figures of blocks that ended early as well.
     let mut results = Vec::new();
     comparison.for_each_row(|row| results.push((row.variant.to_string(), row.metric.to_string())));
     let throughputs = |variant: &str| results.iter().filter(|row| row.0 == variant && row.1 == "throughput").count();
@@ -372,7 +372,7 @@ fn the_report_has_the_comparison() {
     assert!(first["ratio"].as_f64().unwrap() > 1.3 && first["low"].is_null());
 }
 
-/// Recordings of one load, one for each factor.
+/// Recordings of the same load, one for each factor of slowness.
 fn loads(folder: &TempDir, name: &str, takes: &[f64]) -> Vec<Engine> {
     let each = |(number, takes): (usize, &f64)| {
         let path = folder.path().join(format!("{name}-{number}"));
@@ -397,7 +397,7 @@ fn sets_of_recordings_are_compared() {
     let paired = compare(("before", &before), ("after", &after), &options).unwrap();
     assert!(paired.paired && paired.run_unit == "recording");
     assert_eq!(figure(&paired.variants[0], "throughput").verdict, Verdict::Worse);
-    // Without pairs the drift hides the difference, and the comparison says how many runs would show it.
+    // Without pairing the drift hides the difference, and the comparison says how many runs would show it.
     let alone = compare(("before", &before), ("after", &after[..6]), &options).unwrap();
     assert!(!alone.paired);
     let throughput = figure(&alone.variants[0], "throughput");

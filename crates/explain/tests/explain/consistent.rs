@@ -1,4 +1,4 @@
-//! Findings must not contradict each other, whatever happened.
+//! Findings must not contradict each other, whatever the recording holds.
 
 use crate::world::{MS, NODE, Phase, S, World, healthy_gc};
 use helenus_explain::{Claim, Engine, Options, Severity, contradictions, explain};
@@ -8,7 +8,7 @@ fn every(distance_ms: i64, length_ms: i64) -> Vec<(i64, i64)> {
     (0..10_000 / distance_ms).map(|index| (index * distance_ms * MS + 330 * MS, length_ms * MS)).collect()
 }
 
-/// An event that can happen in a world of ten seconds.
+/// An event that can happen in a simulated world of ten seconds.
 fn happenings() -> Vec<(&'static str, World)> {
     let none = World { gc: healthy_gc(10), ..World::default() };
     let gc = every(700, 110);
@@ -44,7 +44,7 @@ fn happenings() -> Vec<(&'static str, World)> {
     ]
 }
 
-/// The loads that each world is tried with.
+/// The loads that each world is simulated with.
 fn loads() -> [(&'static str, Vec<Phase>, f64); 4] {
     let step = |name, rate_per_s, seconds| Phase { name, rate_per_s, seconds, measured: true };
     [
@@ -57,7 +57,7 @@ fn loads() -> [(&'static str, Vec<Phase>, f64); 4] {
 
 #[test]
 fn no_two_findings_exclude_each_other() {
-    // Fewer shifts are enough: the smallest p is still below all bounds.
+    // Few shifts are enough here: the smallest p-value is still below all bounds.
     let options = Options { shifts: 250, ..Options::default() };
     let folder = TempDir::new().unwrap();
     let mut full_text = std::collections::BTreeSet::new();
@@ -84,7 +84,7 @@ fn no_two_findings_exclude_each_other() {
             ));
         }
     }
-    // Worlds without any claim would test nothing.
+    // If no world had a claim, the test would check nothing.
     let wanted = [
         "busy-phases",
         "clears",

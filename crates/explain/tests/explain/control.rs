@@ -76,7 +76,7 @@ fn a_server_that_does_less_with_more_in_flight_would_have_a_valve_pay() {
         .iter()
         .map(|level| level["throughput_per_s"].as_f64().unwrap())
         .collect();
-    // The first requests of a loop end within it, and the last ones after it.
+    // Some requests begin before the loop, and some end after it.
     assert!(done.len() == 4 && done[..2].iter().all(|per_s| (980.0..=1000.0).contains(per_s)), "{done:?}");
     assert!(done[2..].iter().all(|per_s| (470.0..=500.0).contains(per_s)), "{done:?}");
     assert_eq!(find(&surge(0.9), "crowding"), None);

@@ -1,4 +1,4 @@
-//! SQL over recordings.
+//! Tests of SQL over recordings.
 
 use crate::world::{MS, Phase, S, World};
 use helenus_explain::{Engine, Error, RECORDING_COLUMN};
@@ -21,7 +21,7 @@ fn count(engine: &Engine, table: &str) -> i64 {
 #[test]
 fn every_table_is_there_with_or_without_rows() {
     let folder = TempDir::new().unwrap();
-    // A name that a pattern or an address would take apart.
+    // A folder name with characters that are special in patterns and URLs.
     let recording = small().record(&folder.path().join("a [1] * ? 100% ü"));
     let engine = Engine::open(&[recording]).unwrap();
     for table in TABLES {
@@ -55,7 +55,7 @@ fn several_recordings_are_one_table_each() {
     let engine = Engine::open(&recordings).unwrap();
     assert_eq!(count(&engine, "requests"), 400);
     let sql = format!("SELECT {RECORDING_COLUMN}, count(*) FROM requests GROUP BY 1");
-    // Both have the same title, so that only their ids differ.
+    // Both recordings have the same title, so only their ids differ.
     assert_eq!(engine.sql(&sql).unwrap().rows(), 2);
     assert_eq!(count(&engine, "findings"), 0);
 }
@@ -65,7 +65,7 @@ fn a_column_that_an_older_recording_lacks_is_null() {
     let folder = TempDir::new().unwrap();
     let recording = small().record(&folder.path().join("r"));
     let file = recording.files("requests").unwrap().remove(0);
-    // The file as an older version would have written it: without one column.
+    // Rewrites the file as an older version would have written it: without one column.
     let reader =
         parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(&file).unwrap())
             .unwrap()
@@ -166,7 +166,7 @@ fn segments_that_grow_are_explained_as_a_closed_recording_is() {
     let expected = titles(&closed);
     assert!(expected.iter().any(|title| title.contains("GC")), "{expected:?}");
     assert_eq!(titles(&growing), expected);
-    // With several recordings it is a part of each table.
+    // With several recordings, each table has the column `recording`.
     let several = Engine::open(&[Recording::open(&path("kept")).unwrap(), Recording::open(&path("closed")).unwrap()]);
     assert_eq!(count(&several.unwrap(), "requests"), 2 * count(&closed, "requests"));
     keeper.close(&mut |_| {}).unwrap();

@@ -1,4 +1,4 @@
-//! Exports add up to the recorded samples in every format.
+//! Exports have the same sums as the recorded samples in every format.
 
 use crate::world::{MS, NODE, Phase, S, T0, World, healthy_gc};
 use arrow::array::AsArray;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
-/// Nine samples of two groups and three threads, and a few moments beside them.
+/// Nine samples of two groups and three threads, and a few events.
 fn recorded(folder: &tempfile::TempDir) -> Engine {
     let path = folder.path().join("r");
     let recorder = Recorder::create(&path, Manifest::new("exports", "test")).unwrap();
@@ -25,7 +25,7 @@ fn recorded(folder: &tempfile::TempDir) -> Engine {
             _ => (13, "GC Thread#0", "GC Thread", 2),
         };
         recorder.append(rows::StackSample {
-            // Not in order.
+            // The samples are not in the order of time.
             time_ns: T0 + (8 - at) * 10 * MS,
             node: NODE,
             event: "cpu",
@@ -146,7 +146,7 @@ fn the_firefox_profile_has_samples_in_order_and_pauses_as_markers() {
         let lists: Vec<usize> = lists.map(Vec::len).collect();
         assert_eq!(lists, vec![length; columns], "{table}");
     }
-    // Code of the JVM in a collector's thread is collecting; the kernel is the kernel.
+    // Frames of the JVM in a collector's thread belong to garbage collection; the kernel's frames belong to the kernel.
     let category = |name: &str| {
         let names = shared["stringArray"].as_array().unwrap();
         let name = names.iter().position(|known| known == name).unwrap() as u64;
@@ -170,7 +170,7 @@ fn the_firefox_profile_has_the_cpu_time_between_samples() {
     let path = folder.path().join("r");
     let recorder = Recorder::create(&path, Manifest::new("exports", "test")).unwrap();
     recorder.append(rows::Stack { time_ns: T0, stack: 1, frames: "a", kinds: "j" });
-    // Busy for 40 ms, then idle for 200, and busy again; and by the wall clock all the time.
+    // A thread is busy for 40 ms, idle for 200 ms, and busy again; the wall-clock samples cover all of it.
     for (event, at_ms) in [10, 20, 30, 40, 250].map(|at| ("cpu", at)).into_iter().chain([("wall", 100), ("wall", 200)])
     {
         recorder.append(rows::StackSample {
@@ -195,7 +195,7 @@ fn the_firefox_profile_has_the_cpu_time_between_samples() {
     let (unit, cpu) = samples("cpu");
     let (times, deltas) = (numbers(&cpu["time"]), numbers(&cpu["threadCPUDelta"]));
     assert_eq!((unit.as_str(), deltas.len(), cpu["length"].as_u64()), (Some("ns"), times.len(), Some(7)));
-    // CPU time of each sample divided by the time since the one before; the first has none.
+    // CPU time of each sample divided by the time since the previous sample, which the first one lacks.
     let share = |at: usize| (times[at] - times[at - 1], deltas[at] / 1e6 / (times[at] - times[at - 1]));
     assert_eq!(
         (1..7).map(share).collect::<Vec<_>>(),
@@ -273,11 +273,11 @@ fn a_picture_is_well_formed_whatever_the_names() {
     flame.title = "a\0b\u{8}\u{fffe}<".to_string();
     flame.event = "\u{c}<&".to_string();
     let svg = flame.svg();
-    // XML 1.0 has no way to write these.
+    // XML 1.0 can't represent these characters.
     let is_char = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
     assert!(svg.chars().all(is_char), "{svg}");
     assert!(svg.contains("b\u{fffd}&lt;\u{fffd}[31m&amp;") && svg.contains("of \u{fffd}&lt;&amp;"), "{svg}");
-    // Every tag and every character reference is one that the exporter wrote.
+    // Every tag and every character reference comes from the exporter.
     let opened = svg.matches('<').count();
     let ours: usize = ["<svg ", "</svg>", "<g>", "</g>", "<title>", "</title>", "<rect ", "<text ", "</text>"]
         .iter()
@@ -338,7 +338,7 @@ fn pprof_is_read_by_another_reader() {
     assert_eq!(profile[&10][0].number(), 80 * MS as u64);
 }
 
-/// A field of a protobuf message, read as the wire format's documentation has it.
+/// A field of a protobuf message, decoded according to the documentation of the wire format.
 enum Field {
     Number(u64),
     Bytes(Vec<u8>),
@@ -433,7 +433,7 @@ fn the_trace_has_what_happened_and_how_long_it_took() {
         events.iter().filter(|event| event["cat"] == "gc").map(|event| event["dur"].as_f64().unwrap()).sum();
     assert_eq!((pause * 1000.0).round() as usize, count("SELECT sum(duration_ns) FROM pauses WHERE kind = 'gc'"));
     assert!(events.iter().filter_map(|event| event["ts"].as_f64()).all(|at| at >= 0.0));
-    // Calls over the bound, but for those that wait.
+    // Calls longer than the bound, except waiting ones.
     let folder = tempfile::tempdir().unwrap();
     let file = json(&recorded(&folder), ExportFormat::Chrome, &everything);
     let calls: Vec<&Value> =

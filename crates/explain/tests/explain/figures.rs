@@ -1,4 +1,4 @@
-//! The report's figures.
+//! Tests of the report's figures.
 
 use crate::world::{MS, NODE, Phase, S, T0, World, healthy_gc};
 use helenus_explain::{Engine, Options, Report, explain, gc, tables};
@@ -40,7 +40,7 @@ fn the_figures_agree_with_the_rows() {
     );
     let max = |values: &[Option<f64>]| values.iter().flatten().copied().fold(0.0, f64::max);
     assert_eq!(max(&report.latency.response.max_ms), report.phases[1].response_ms.max.unwrap());
-    // The stalled driver shows in the response time at the time at which requests were due.
+    // The driver's stall shows in the response times of the requests that were due in it.
     let in_stall = (3.05 / report.latency.bin_s) as usize;
     assert!(report.latency.response.p50_ms[in_stall].unwrap() > 100.0);
     for cpu in &report.cpu {
@@ -74,7 +74,7 @@ fn collections_and_tables_are_told_node_by_node() {
     assert_eq!((whole.young, whole.old), (collections.len(), 0));
     assert_eq!(nodes[0].intervals.iter().map(|interval| interval.young).sum::<usize>(), collections.len());
     assert_eq!(whole.heap_after_bytes, Some(150 << 20));
-    // 50 MiB from one collection to the next.
+    // 50 MiB are allocated from one collection to the next.
     let allocated = whole.allocated_bytes_per_s.unwrap() * whole.length_s;
     assert!((allocated - (collections.len() - 1) as f64 * f64::from(50 << 20)).abs() < 1.0, "{allocated}");
 
@@ -85,7 +85,7 @@ fn collections_and_tables_are_told_node_by_node() {
     assert!(!tables[0].is_of_system());
 }
 
-/// The report of what was recorded, with no load beside it.
+/// The report of a recording without a load.
 fn report_of(record: impl Fn(&Recorder)) -> Report {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("recording");
@@ -96,7 +96,7 @@ fn report_of(record: impl Fn(&Recorder)) -> Report {
     Report::build(&engine, &explain(&engine, &Options::default()).unwrap()).unwrap()
 }
 
-/// A sample of a probe for the second that ends at a time.
+/// A probe's row for the second that ends at a given time.
 fn metered(end_ns: i64, node: &'static str, probe: &'static str) -> rows::ProbeSample<'static> {
     rows::ProbeSample { time_ns: T0 + end_ns, interval_ns: S, node, probe, ..rows::ProbeSample::default() }
 }
@@ -138,7 +138,7 @@ fn probes_are_told_by_variant() {
                 }
             }
         }
-        // Partly outside of the run, and in one that was cut short.
+        // Windows that are partly outside of the run, or in a run that ended early.
         recorder.append(read(9 * S + S / 2, NODE, "ReadStage", S));
         recorder.append(read(12 * S, NODE, "ReadStage", S));
         let once = 200 * MS;
@@ -159,7 +159,7 @@ fn probes_are_told_by_variant() {
     assert_eq!((scan.calls_per_s, scan.own_s, &scan.off_reason), (0.25, 0.2, &None));
     assert_eq!((scan_off.calls, scan_off.calls_per_s, scan_off.mean_us), (0, 0.0, None));
     assert_eq!(scan_off.off_reason.as_deref(), Some("the last"));
-    // Of two nodes over four seconds, and two thread groups.
+    // CPU samples of two nodes over four seconds, and two thread groups.
     assert_eq!((read.calls, read.failed, read.calls_per_s), (160, 16, 40.0));
     assert_eq!((read.total_s, read.own_s, read.max_ms), (0.32, 0.16, 9.0));
     assert_eq!((read.mean_us, read.own_mean_us), (Some(2000.0), Some(1000.0)));
@@ -201,7 +201,7 @@ fn valves_are_binned_and_say_what_they_decided() {
             let place = number as usize;
             recorder.append(rows::ValveWindow {
                 limit: at(place),
-                // Opened by hand in the seventh window.
+                // The valve was opened by hand in the seventh window.
                 next_limit: if place == 5 { Some(4) } else { at(place + 1) },
                 wait_mean_ns: (place < 4).then_some((number + 1) * MS),
                 state: if place < 6 { "on" } else { "open" },
@@ -246,7 +246,7 @@ fn the_report_has_the_shape_that_the_page_reads() {
     assert!(!finite.contains("NaN"));
 }
 
-/// Names and types; of a list, its first value.
+/// The shape of a JSON value: names and types; of a list, its first element.
 fn shape(value: &serde_json::Value, depth: usize) -> String {
     use serde_json::Value;
     match value {
@@ -263,7 +263,7 @@ fn shape(value: &serde_json::Value, depth: usize) -> String {
             let lines: Vec<String> = fields
                 .iter()
                 .map(|(name, value)| {
-                    // The fields of evidence differ by finding.
+                    // The evidence has different fields for each kind of finding.
                     let shape = if name == "evidence" { "{…}".into() } else { shape(value, depth + 1) };
                     format!("{indent}{name}: {shape}")
                 })

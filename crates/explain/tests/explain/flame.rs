@@ -8,7 +8,7 @@ const RUN: &str = "Thread.run";
 const READ: &str = "Thread.run;Read.execute;pread";
 const GC: &str = "GangWorker::run";
 
-/// A sample each 10 ms for 10 s: reads, and GC in the fourth second, when requests are slow.
+/// One sample each 10 ms for 10 s: reads, and in the fourth second, when requests are slow, GC.
 fn recorded(folder: &tempfile::TempDir) -> Engine {
     let path = folder.path().join("r");
     let recorder = Recorder::create(&path, Manifest::new("flames", "test")).unwrap();
@@ -138,7 +138,7 @@ fn what_runs_while_requests_are_slow_is_set_against_the_rest() {
     let flame = Flame::of_slow(&engine, &FlameOptions::default(), &explanation).unwrap();
     let lines = folded(&flame);
     assert_eq!(lines[0], format!("GC Thread;{GC} 0 {}", 1000 * MS));
-    // The last slow request ends 50 ms later, in which there are five samples of reads.
+    // The last slow request ends 50 ms later; five samples of reads fall into that time.
     assert!(lines[2].ends_with(&format!("{}", 40 * MS)) || lines[2].ends_with(&format!("{}", 30 * MS)), "{lines:?}");
     let other = Flame::build(&engine, &FlameOptions::default()).unwrap();
     let same = Flame::build(&engine, &FlameOptions::default()).unwrap().compare("after", other, "before");

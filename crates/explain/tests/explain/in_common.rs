@@ -11,7 +11,7 @@ const STATEMENTS: [&str; 2] =
     ["SELECT * FROM orders WHERE customer = ?", "INSERT INTO orders (customer, at) VALUES (?, ?)"];
 const HOT: i64 = -4_069_959_284_402_364_209;
 
-/// A request as it may be changed.
+/// A request whose fields a test can change.
 struct Sent {
     at: i64,
     duration_ns: i64,
@@ -76,7 +76,7 @@ fn explained(seed: u64, change: impl Fn(&mut Sent, &mut Random)) -> Explanation 
     explanation
 }
 
-/// The first finding, which is what the slow requests have in common, and says this.
+/// Checks that the first finding is about what the slow requests have in common, and that it contains this text.
 fn found(explanation: &Explanation, title: &str) -> Finding {
     let top = &explanation.findings[0];
     assert!(top.finding == "in-common" && top.title.contains(title), "{title}: {explanation}");
@@ -142,7 +142,7 @@ fn requests_to_a_node_that_is_no_replica_are_named() {
 fn chance_has_nothing_in_common() {
     for seed in 0..20 {
         let explanation = explained(100 + seed, |sent, _| {
-            // The node is slow for a while now and then, for every request.
+            // Now and then the node is slow for a while, for every request.
             if sent.at / (S / 4) % 13 == 5 {
                 sent.duration_ns += 30 * MS;
             }

@@ -1,4 +1,4 @@
-//! Accounting for I/O: known calls on known files, and what clients got.
+//! I/O accounting of known calls on known files, and of the bytes that clients received.
 
 use helenus_explain::{Engine, Io, MappedReads, Options, Severity, Traffic, explain};
 use helenus_recording::{Manifest, Recorder, Recording, rows};
@@ -6,8 +6,8 @@ use tempfile::TempDir;
 
 const FILE: &str = "/d/data/ks/wide-5a1c395e1b6911eebe560242ac120002/nb-1-big-Data.db";
 
-/// A hundred reads of a row of 1 MB for a column of 10 kB, half of them as single calls, half added up; a compaction of the
-/// same file; and a table that is read for nobody.
+/// A hundred reads of a row of 1 MB for a column of 10 kB, half of them as single calls, half added up; a compaction of
+/// the same file; and a table whose reads return nothing to clients.
 fn recorded(folder: &TempDir) -> Engine {
     let path = folder.path().join("io");
     let recorder = Recorder::create(&path, Manifest::new("t", "c")).unwrap();
@@ -69,7 +69,7 @@ fn recorded(folder: &TempDir) -> Engine {
         response_bytes: 13,
         ..rows::WireRequest::default()
     });
-    // The table, as the agent knows it.
+    // The table's facts, as the agent reports them.
     recorder.append(rows::TableSample {
         time_ns: 1,
         node: "n",
@@ -182,7 +182,7 @@ fn what_is_read_through_mappings_counts_as_read_for_requests() {
     assert_eq!(wide.mapped_reads, MappedReads { faults: 1000, bytes: 60_000_000 });
     assert_eq!(wide.background_mapped_reads, MappedReads { faults: 7, bytes: 7_000_000 });
     assert_eq!(wide.from_disk_bytes, 72_000_000);
-    // Bytes that a call read may also have come from the disk; they count once.
+    // Bytes that a call read may also have been read from the disk; they are counted once.
     assert_eq!((wide.read_bytes(), wide.amplification), (100_000_000, Some(100.0)));
     assert_eq!(io.files.last().unwrap().file, "inode 77 of 254:0");
 }

@@ -1,4 +1,5 @@
-//! Synthetic recordings with known truths. One binary, since each would link the query engine.
+//! Tests on synthetic recordings whose truth is known. They are one binary, because each binary would link the query
+//! engine.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

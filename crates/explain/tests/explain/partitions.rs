@@ -1,4 +1,4 @@
-//! Partitions by their tokens, of requests seen on the wire.
+//! Partitions by token, from requests seen on the wire.
 
 use crate::world::{MS, NODE, T0};
 use helenus_explain::{Engine, PartitionMeasure, TrafficFilter, partition_traffic};
@@ -7,8 +7,8 @@ use tempfile::TempDir;
 
 const HOT: i64 = -4_069_959_284_402_364_209;
 
-/// 1000 requests: of table orders half read one partition and the others 100 each their own; of table notes a tenth has no
-/// token. Those of orders count for two.
+/// 1000 requests. Half of those on table orders read one partition, and 100 others read a partition of their own each.
+/// A tenth of those on table notes has no token. Each request on orders has weight 2.
 fn engine() -> (Engine, TempDir) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("recording");

@@ -6,7 +6,8 @@ use helenus_recording::{Recording, merge};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// A server that is stopped for a second in a load that then is too much, so that findings speak of CPUs, threads and stalls.
+/// A server that stops for a second under a load that is then too much for it, so that there are findings about CPUs,
+/// threads and stalls.
 fn world() -> World {
     let step = |name, rate_per_s| Phase { name, rate_per_s, seconds: 8, measured: true };
     World {
@@ -71,7 +72,7 @@ fn a_node_that_two_watch_is_seen_once() {
     }
 }
 
-/// Loads are not the same because they ran on one machine.
+/// Two loads on one machine are not the same load.
 #[test]
 fn two_loads_on_one_machine_are_two() {
     let folder = TempDir::new().unwrap();

@@ -1,10 +1,10 @@
-//! A finding must name the cause outside of a node that held it up.
+//! Findings must name a cause outside of the node that delayed it.
 
 use crate::world::{MS, NODE, S, T0, World, healthy_gc};
 use helenus_explain::{Finding, Severity};
 use helenus_recording::{Recorder, rows};
 
-/// (start, length): stops of 60 ms in most of an episode.
+/// Stops as (start, length): 60 ms each, throughout most of an episode.
 fn stop_and_go(from: i64, to: i64) -> Vec<(i64, i64)> {
     (0..(to - from) / (200 * MS)).map(|index| (from + index * 200 * MS, (40 + index * 37 % 50) * MS)).collect()
 }
@@ -85,7 +85,7 @@ fn a_cpu_quota_is_named() {
     assert_eq!(explained.serious(), ["cpu-quota"], "{}", explained.explanation);
 }
 
-/// All requests are as slow then, and none is much slower than the median.
+/// In that time all requests are equally slow, and none is much slower than the median.
 #[test]
 fn a_quota_that_is_used_up_all_the_time_is_named() {
     let more = |recorder: &Recorder| {
@@ -105,7 +105,7 @@ fn a_quota_that_is_used_up_all_the_time_is_named() {
     assert_eq!(explained.top().p_value, None);
 }
 
-/// One long episode: shifts by a second explain as much.
+/// One long episode: a timeline shifted by a second explains nearly as much.
 #[test]
 fn a_slow_disk_is_named_also_in_one_long_episode() {
     let more = |recorder: &Recorder| {
@@ -158,7 +158,7 @@ fn page_faults_and_retransmissions_are_named() {
     let world = World { secret_stops: stops, gc: healthy_gc(30), ..World::default() };
     let explained = World { more: Some(|recorder| faulty(recorder, 300, 0)), ..world.clone() }.explain();
     named(explained.top(), "page-faults");
-    // A lost segment costs 200 ms at least: it is not why requests took 40 ms.
+    // A lost segment costs at least 200 ms, so it is not why requests took 40 ms.
     let short = World { more: Some(|recorder| faulty(recorder, 0, 3)), ..world.clone() }.explain();
     assert_ne!(short.top().finding, "retransmission", "{}", short.explanation);
     let stops = BAD_SECONDS.iter().map(|second| (second * S, 400 * MS)).collect();

@@ -107,7 +107,7 @@ fn names_and_times_can_be_asked_for() {
     assert_eq!(count(filter(&["=pread"], &[], &[]), ALWAYS), 0);
     assert_eq!(count(filter(&["!futex"], &[], &["*-Data.db"]), ALWAYS), 1003);
     assert_eq!(count(filter(&["futex", "pread64"], &["Compaction*"], &[]), ALWAYS), 3);
-    // Neither is an SQL pattern.
+    // These characters are no wildcards in a pattern.
     assert_eq!(count(filter(&[], &[], &["nb_2%"]), ALWAYS), 3);
     assert_eq!(count(filter(&[], &[], &["%"]), ALWAYS), 3);
     assert_eq!(count(filter(&[], &[], &["="]), ALWAYS), 10);
@@ -199,7 +199,7 @@ fn requests_count_where_they_were_due_and_only_where_they_have_a_time() {
     let engine = Engine::open(&[Recording::open(&path).unwrap()]).unwrap();
     let all = filter(&[], &[], &[]);
     let drawn = Spectrogram::build(&engine, Of::Requests, &all, (T0, T0 + 4 * S), 4, 10).unwrap();
-    // The last one took longer than the axis reaches.
+    // The last call took longer than the end of the axis.
     assert_eq!(drawn.cells, [(0, 6, 1), (1, 9, 1), (3, 9, 1)]);
     let selection = Selection::build(&engine, Of::Requests, &all, EVERYTHING, 10).unwrap();
     assert_eq!((selection.all.events, selection.all.errors), (3, 1));

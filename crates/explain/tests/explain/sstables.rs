@@ -1,4 +1,4 @@
-//! SSTables one by one, and tables that are at rest most of the time.
+//! SSTables one by one, and tables that are idle most of the time.
 
 use crate::world::{NODE, S, T0};
 use helenus_explain::{Engine, sstable_groups, sstables, tables};
@@ -173,7 +173,7 @@ fn a_long_recording_is_read_at_its_ends() {
     let health = tables(&engine).unwrap();
     let of = |name: &str| health.iter().find(|table| table.table == name).unwrap();
     assert_eq!((of("shop.orders").reads_per_s, of("shop.orders").sstables), (Some(10.0), Some(119)));
-    // Made in between, it has the rate of the last minutes.
+    // The reading between them has the rate of the last minutes.
     assert_eq!((of("shop.new").reads_per_s, of("shop.new").sstables), (Some(10.0), Some(119)));
     assert_eq!(of("shop.dropped").reads_per_s, None, "one reading is no rate");
 }

@@ -1,4 +1,4 @@
-//! Requests of clients that are not ours: seen on the wire, without a load driver.
+//! Requests of clients other than the load driver, seen on the wire.
 
 use crate::world::{MS, NODE, Random, S, T0, check_wording};
 use arrow::array::AsArray;
@@ -32,7 +32,7 @@ fn record(seed: u64, change: impl Fn(&mut Sent)) -> (Recording, TempDir) {
     record_beside(seed, change, |_| {})
 }
 
-/// Records requests and other rows.
+/// Records the given requests and other rows.
 fn record_beside(seed: u64, change: impl Fn(&mut Sent), more: impl FnOnce(&Recorder)) -> (Recording, TempDir) {
     let folder = TempDir::new().unwrap();
     let mut manifest = Manifest::new("traffic", "helenus record");
@@ -67,7 +67,7 @@ fn record_beside(seed: u64, change: impl Fn(&mut Sent), more: impl FnOnce(&Recor
             response_bytes: sent.response_bytes,
             ..rows::WireRequest::default()
         });
-        // Protocol messages of drivers other than requests are not counted as requests.
+        // Protocol messages other than requests are not counted.
         if number % 100 == 0 {
             recorder.append(rows::WireRequest {
                 start_ns: T0 + sent.at,
@@ -113,7 +113,7 @@ fn one_wide_partition_among_many_is_found_by_its_statement() {
     assert!(explanation.findings.iter().all(|finding| finding.finding != "unexplained"), "{explanation}");
 }
 
-/// A large read keeps the CPUs of node and client busy while it lasts: that is its consequence.
+/// A large read keeps the CPUs of node and client busy. Busy CPUs are its consequence and not the cause.
 #[test]
 fn busy_cpus_do_not_hide_the_statement_that_makes_them_busy() {
     let wide = |sent: &mut Sent| {
@@ -146,7 +146,7 @@ fn busy_cpus_do_not_hide_the_statement_that_makes_them_busy() {
     assert!(top.share.unwrap() > 0.9, "{explanation}");
 }
 
-/// The statement is named even if the response size explains more.
+/// The finding names the statement even if the response size explains more.
 #[test]
 fn a_size_is_told_with_its_statement() {
     let explanation = explain_traffic(|sent| {
@@ -191,7 +191,7 @@ fn two_reasons_are_both_named() {
     assert!(text.contains(ORDERS) && text.contains("127.0.0.99"), "{explanation}");
 }
 
-/// The next step for a statement is that of its kind.
+/// The next step for a statement depends on its kind.
 #[test]
 fn a_scan_is_told_to_ask_by_its_key() {
     const SCAN: &str = "SELECT id FROM shop.customers WHERE name = ? ALLOW FILTERING";
@@ -204,7 +204,7 @@ fn a_scan_is_told_to_ask_by_its_key() {
     assert!(top.finding == "in-common" && top.next.contains("partition key"), "{explanation}");
 }
 
-/// The node's own figures say why these are slow, and what to change.
+/// The node's own figures show why these requests are slow, and what to change.
 #[test]
 fn advice_about_what_the_slow_requests_have_in_common_is_told_with_it() {
     const CLAIM: &str = "UPDATE shop.claims SET owner = ? WHERE name = ? IF owner != ?";
@@ -243,7 +243,7 @@ fn advice_about_what_the_slow_requests_have_in_common_is_told_with_it() {
     assert!(explanation.findings.iter().all(|finding| finding.finding != "lwt-contention"), "{explanation}");
 }
 
-/// A table of many tombstones that none of the slow requests reads did not make them slow.
+/// Requests that do not read the table with many tombstones can't be slow because of it.
 #[test]
 fn advice_about_another_table_comes_after_what_explains_the_slow_requests() {
     for table_name in ["carts", "orders"] {
@@ -275,7 +275,7 @@ fn advice_about_another_table_comes_after_what_explains_the_slow_requests() {
 #[test]
 fn what_chance_gives_is_nothing_in_common() {
     for seed in 0..20 {
-        // The node is slow for a while now and then, for every client and every statement.
+        // Now and then the node is slow for a while, for every client and every statement.
         let (recording, _folder) = record(seed, |sent| {
             if sent.at / (S / 4) % 13 == 5 {
                 sent.duration_ns += 30 * MS;
@@ -336,7 +336,7 @@ fn where_nothing_was_recorded_nothing_is_called_healthy() {
     assert!(explanation.findings.iter().all(|finding| finding.finding != "healthy"), "{explanation}");
 }
 
-/// The first half followed whole, the second by one connection in four.
+/// In the first half all connections are followed, in the second half one of four.
 #[test]
 fn requests_of_connections_that_are_followed_stand_for_the_others() {
     let folder = TempDir::new().unwrap();

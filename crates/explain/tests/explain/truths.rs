@@ -1,4 +1,4 @@
-//! Known truths must come out.
+//! Findings on synthetic recordings must name the true cause.
 
 use crate::world::{MS, NODE, Phase, S, World, healthy_gc};
 use helenus_explain::{Engine, Options, Resource, Severity, explain};
@@ -34,7 +34,7 @@ fn a_stopped_load_driver_is_not_the_servers_fault() {
     insta::assert_snapshot!(explained.explanation.to_string());
 }
 
-/// The wire tells the two apart without any stall being recorded.
+/// The wire shows which side was slow although no stall was recorded.
 #[test]
 fn the_wire_shows_on_which_side_the_time_went() {
     let stop = vec![(14 * S, S)];
@@ -44,7 +44,7 @@ fn the_wire_shows_on_which_side_the_time_went() {
         assert_eq!(finding.severity, Severity::Information);
         let slow = &finding.evidence["slow"];
         assert_eq!(slow["on_the_wire"], slow["requests"]);
-        // All sides cover the same time, except for requests in flight at its ends.
+        // All sides cover the same requests, except those in flight at the beginning and end.
         let sides = &finding.evidence["sides"];
         let mean = |side: &str| sides[side]["mean_ms"].as_f64().unwrap();
         assert!(mean("coordinator") < mean("wire") && mean("wire") < mean("service"), "{sides:#}");
@@ -75,7 +75,7 @@ fn a_stopped_server_is_no_gc() {
     insta::assert_snapshot!(explained.explanation.to_string());
 }
 
-/// One pause near the slow requests, in a short time: a random pause would often be as near, so it is not blamed.
+/// In a short recording, one pause near the slow requests is not blamed, because a random pause would often be as near.
 #[test]
 fn a_pause_too_seldom_to_tell_is_neither_blamed_nor_cleared() {
     let phases = vec![Phase { name: "steady", rate_per_s: 500, seconds: 12, measured: true }];
@@ -120,7 +120,7 @@ fn a_load_past_what_can_be_had_has_a_knee() {
     assert_eq!(knee.limit.as_ref().unwrap().resource, Resource::Cpu);
     assert_eq!(explained.top().finding, "overload");
     assert_eq!(explained.serious(), ["overload"]);
-    // The overloaded steps are judged apart.
+    // The overloaded steps are judged separately.
     assert_eq!(explained.explanation.judged.len(), 3);
     insta::assert_snapshot!(explained.explanation.to_string());
 }
@@ -201,7 +201,7 @@ fn a_safepoint_that_is_no_gc_is_told_from_one() {
 
 #[test]
 fn compactions_that_slow_requests_are_found() {
-    // Each takes half a second, and what the server does meanwhile stops and goes.
+    // Each request takes half a second, during which the server stops and goes on several times.
     let compactions: Vec<(i64, i64)> =
         (0..6).map(|index| (index * 4 * S + 3 * S + index * 200 * MS, 600 * MS)).collect();
     let secret_stops =
@@ -233,7 +233,7 @@ fn what_was_lost_or_never_recorded_is_said() {
     assert_eq!(missing, ["pauses", "thread pools"]);
 }
 
-/// A recorder reports its losses, and the manifest names their table.
+/// A recorder reports its losses in `sources`, and the manifest names their table.
 #[test]
 fn rows_that_a_recorder_lost_are_counted_once() {
     let folder = tempfile::TempDir::new().unwrap();

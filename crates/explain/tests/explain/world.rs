@@ -1,5 +1,5 @@
-//! A small world with a load driver, one server with a queue, and everything that can stop one of them, written as a
-//! recording.
+//! A simulated world, written as a recording: a load driver, a server with one queue, and the events that can stop
+//! either.
 
 use helenus_explain::{Engine, Explanation, Finding, Options, Severity, contradictions, explain};
 use helenus_recording::{Keeper, Kept, Manifest, NodeFacts, Recorder, Recording, rows};
@@ -9,13 +9,13 @@ use tempfile::TempDir;
 
 pub const MS: i64 = 1_000_000;
 pub const S: i64 = 1000 * MS;
-/// When every synthetic recording begins.
+/// The start time of every synthetic recording.
 pub const T0: i64 = 1_700_000_000 * S;
 pub const NODE: &str = "127.0.0.1";
 /// The other nodes of a ring.
 pub const OTHERS: [&str; 2] = ["127.0.0.2", "127.0.0.3"];
 
-/// A phase in open loop.
+/// A phase of the load in open loop.
 #[derive(Clone, Copy)]
 pub struct Phase {
     pub name: &'static str,
@@ -27,7 +27,7 @@ pub struct Phase {
 /// The recorders of a world.
 #[derive(Clone, Copy, PartialEq)]
 enum Recorders {
-    /// One recorder that sees everything.
+    /// One recorder that records everything.
     One,
     /// `helenus load`: its requests, its own threads and stalls, and the machine.
     Load,
@@ -35,10 +35,10 @@ enum Recorders {
     Node,
 }
 
-/// How much later than the other recorder the load's own recorder samples the machine.
+/// How much later the recorder of the load samples the machine than the other one.
 const APART_NS: i64 = 37 * MS;
 
-/// Times are relative to the start: (start, length).
+/// A simulated world. Times are relative to the start: (start, length).
 #[derive(Clone)]
 pub struct World {
     pub phases: Vec<Phase>,
@@ -48,26 +48,26 @@ pub struct World {
     pub safepoints: Vec<(i64, i64)>,
     pub server_stops: Vec<(i64, i64)>,
     pub client_stops: Vec<(i64, i64)>,
-    /// Stops that nothing records.
+    /// Stops of the server that no source records.
     pub secret_stops: Vec<(i64, i64)>,
-    /// Times in which no answer gets from the node to the driver, which nothing records.
+    /// Times in which no answer gets from the node to the driver, and that no source records.
     pub way_stops: Vec<(i64, i64)>,
-    /// Whether there are two more nodes, with pauses and stalls of their own: each of the three coordinates in turn, what
-    /// stops is the first, and all wait for it.
+    /// Whether there are two more nodes, with pauses and stalls of their own. The three nodes coordinate requests in
+    /// turn; each request waits for the first node, which has the stops.
     pub is_ring: bool,
-    /// The requests due in it fail as timeouts.
+    /// Times in which requests that are due fail with a timeout.
     pub failing: Option<(i64, i64)>,
     pub has_agent: bool,
-    /// Whether the requests were seen on the wire as well.
+    /// Whether the wire was recorded as well.
     pub has_wire: bool,
-    /// CPU of the server, in CPUs of two, per request and second of need; the rest is idle.
+    /// CPU time of the server for each request and second of need, of two CPUs; the rest is idle.
     pub server_cpus_at_full_load: f64,
     pub load_cpus_at_full_load: f64,
     pub lost_rows: i64,
     pub compactions: Vec<(i64, i64)>,
     /// Times in which another process uses all idle CPU time, so that threads wait for CPUs.
     pub hogs: Vec<(i64, i64)>,
-    /// The other process has a lower priority: nobody waits for it.
+    /// Whether the other process has a lower priority, so that no thread waits for it.
     pub are_hogs_polite: bool,
     /// Adds further rows to the recording.
     pub more: Option<fn(&Recorder)>,
@@ -102,7 +102,7 @@ impl Default for World {
     }
 }
 
-/// A young collection every two seconds that takes some ms, as a healthy node has.
+/// Adds a young collection of some ms every two seconds, as a healthy node has.
 pub fn healthy_gc(seconds: i64) -> Vec<(i64, i64)> {
     (0..seconds / 2).map(|index| (index * 2 * S + (index * 137 % 900) * MS, (4 + index * 7 % 9) * MS)).collect()
 }
@@ -121,7 +121,7 @@ impl Random {
     }
 }
 
-/// Past every stop that the time falls into.
+/// The time after every stop that a given time falls into.
 fn after(stops: &[(i64, i64)], time: i64) -> i64 {
     let mut time = time;
     for (start, length) in stops {
@@ -132,7 +132,7 @@ fn after(stops: &[(i64, i64)], time: i64) -> i64 {
     time
 }
 
-/// The answer has four sentences at most, and a title 15 words, of which a statement is one.
+/// The answer has at most four sentences. A title has at most 15 words, where a statement counts as one.
 pub fn check_wording(explanation: &Explanation) {
     let answer = &explanation.answer;
     let sentences = answer.split_inclusive(". ").count();
@@ -154,13 +154,13 @@ impl World {
         self.record_by(Recorders::One, folder)
     }
 
-    /// The same world as `helenus load` and `helenus record` record it, both on the machine.
+    /// Writes the same world as two recordings of one machine, by `helenus load` and by `helenus record`.
     pub fn record_apart(&self, folder: &std::path::Path) -> [Recording; 2] {
         std::fs::create_dir_all(folder).unwrap();
         [self.record_by(Recorders::Load, &folder.join("load")), self.record_by(Recorders::Node, &folder.join("node"))]
     }
 
-    /// Writes the same rows into segments of a kept recording, and goes on recording.
+    /// Writes the same rows into segments of a kept recording that is still being written.
     pub fn keep(&self, folder: &std::path::Path) -> Keeper {
         let kept = Kept::new(Duration::from_secs(3600), None);
         let mut keeper = Keeper::begin(folder, self.manifest(), kept).unwrap();
@@ -296,7 +296,7 @@ impl World {
 
     fn write_machine(&self, recorder: &Recorder, recorders: Recorders) {
         let (has_node, has_load) = (recorders != Recorders::Load, recorders != Recorders::Node);
-        // The machine's own rows name the first node that is watched.
+        // The machine's rows name the first of the watched nodes.
         let (machine, apart_ns) = if has_node { (NODE, 0) } else { ("", APART_NS) };
         let mut start = 0;
         for phase in &self.phases {
@@ -494,7 +494,7 @@ impl World {
             pauses(&self.safepoints, "safepoint", "ThreadDump", None);
             for (start, length) in &self.server_stops {
                 stall((*start, *length), "server", NODE, "watcher");
-                // The recorder sees the same from outside, ten times a second.
+                // The recorder also sees the stop from outside, ten times a second.
                 if *length > 300 * MS {
                     stall((start + 90 * MS, length - 180 * MS), "server", NODE, "stopped");
                 }
@@ -524,14 +524,14 @@ impl World {
             stall(*stop, "load", "", "watcher");
             stall(*stop, "load", "", "schedule");
         }
-        // Short stalls that every process on a shared machine has.
+        // Short stalls, as every process on a shared machine has them.
         for index in 0..self.seconds() / 3 {
             stall((index * 3 * S + 700 * MS, 2 * MS), "load", "", "watcher");
         }
     }
 }
 
-/// An explanation with its engine.
+/// An explanation with the engine that it was made by.
 pub struct Explained {
     pub engine: Engine,
     pub explanation: Explanation,
@@ -543,12 +543,12 @@ impl Explained {
         &self.explanation.findings[0]
     }
 
-    /// The first finding of a kind.
+    /// The first finding of the given kind.
     pub fn find(&self, finding: &str) -> Option<&Finding> {
         self.explanation.findings.iter().find(|found| found.finding == finding)
     }
 
-    /// Kinds of the findings above information.
+    /// The kinds of the findings above information.
     pub fn serious(&self) -> Vec<&'static str> {
         let above = |finding: &&Finding| finding.severity > Severity::Information;
         self.explanation.findings.iter().filter(above).map(|finding| finding.finding).collect()

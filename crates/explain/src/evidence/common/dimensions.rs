@@ -1,4 +1,4 @@
-//! Ways to tell requests apart, and their values.
+//! Dimensions by which requests are compared, and their values.
 
 use crate::cql;
 use crate::requests::{Request, Requests, Size, tokens_like};
@@ -6,7 +6,8 @@ use crate::text;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
-/// A way to tell requests apart. In the order of preference among values that say the same.
+/// A dimension of requests. Where values of two dimensions select the same requests, the dimension that is declared
+/// first is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Dimension {
@@ -42,12 +43,13 @@ const DIMENSIONS: [Dimension; 13] = [
 ];
 
 impl Dimension {
-    /// Whether its values are kinds of work. The others are places, at which any work may be slow for a time.
+    /// Whether the values of the dimension are kinds of work. Values of the others are places, at which any work may be
+    /// slow for a time.
     pub(super) fn is_of_work(self) -> bool {
         !matches!(self, Dimension::Client | Dimension::Connection | Dimension::Node | Dimension::Replica)
     }
 
-    /// Whether its values are too many, for their numbers to be places.
+    /// Whether the dimension may have too many distinct values to number them densely.
     fn is_sparse(self) -> bool {
         matches!(self, Dimension::Connection | Dimension::Partition)
     }
@@ -92,7 +94,7 @@ impl Lookup {
             Dimension::Connection => Some(u64::from(request.client) << 16 | u64::from(request.client_port)),
             Dimension::Node => Some(u64::from(request.node)),
             Dimension::Partition => {
-                // Keys of two tables may be the same.
+                // Two tables may have the same partition keys.
                 let table = of_operation(&self.table_of).map_or(0, |table| table + 1);
                 Some(table << 16 | u64::from(request.token()?.cast_unsigned()))
             }
@@ -109,7 +111,7 @@ impl Lookup {
         DIMENSIONS.into_iter().filter_map(|dimension| Some((dimension, self.key(dimension, request)?)))
     }
 
-    /// The value in words, and the condition that finds it.
+    /// The value in words, and the SQL condition that finds its requests.
     pub(super) fn words(&self, (dimension, value): Key, requests: &Requests) -> (String, String) {
         let place = usize::try_from(value).unwrap_or(usize::MAX);
         let name = |names: &[String], place: usize| names.get(place).cloned().unwrap_or_default();
@@ -187,9 +189,9 @@ impl Lookup {
     }
 }
 
-/// Finds the tokens of a value of the dimension partition.
+/// The SQL condition for the tokens of a value of the dimension partition.
 pub(super) fn like(value: u64) -> String {
-    // The token's first bits are the last 16 of the value.
+    // The last 16 bits of the value are the first bits of the token.
     let (from, to) = tokens_like((value as u16).cast_signed());
     format!("token BETWEEN {from} AND {to}")
 }
@@ -202,7 +204,7 @@ fn number(names: &mut Vec<String>, name: String) -> u64 {
     place as u64
 }
 
-/// A map with an entry for each value.
+/// A map with one entry per value.
 #[derive(Debug, Default)]
 pub(super) struct ByKey<T> {
     dense: [Vec<Option<T>>; DIMENSIONS.len()],

@@ -21,7 +21,7 @@ use std::io::Write;
 use tables::{INTERVAL, MarkerTable, Profile, SampleTable, Shared, Thread};
 
 const VERSION: u32 = 60;
-/// Tracks that are seen at first; the others can be chosen.
+/// Number of tracks shown at first; the user can select the others.
 const VISIBLE: usize = 20;
 
 /// Categories of code, with their colours and subcategories. The first one is for everything that fits no other.
@@ -36,7 +36,8 @@ const CATEGORIES: [(&str, &str, &[&str]); 7] = [
 ];
 const GC: usize = 3;
 
-/// Category and its part. Code of the JVM in a thread that collects or compiles is there for that.
+/// The category and subcategory of a frame. A frame of the JVM's own code belongs to garbage collection or compilation
+/// if its thread does that.
 fn category(kind: char, group: &str) -> (usize, usize) {
     let begins = |names: &[&str]| names.iter().any(|name| group.starts_with(name));
     match kind {
@@ -55,7 +56,7 @@ fn category(kind: char, group: &str) -> (usize, usize) {
     }
 }
 
-/// Threads under construction, with times in ms since the profile's start.
+/// The profile's threads while they are built, with times in ms since the profile's start.
 struct Building {
     shared: Shared,
     threads: Vec<Thread>,
@@ -133,7 +134,7 @@ pub(super) fn write(
     let moments = Moments::load(engine, options, explanation)?;
     let event = &options.selection.event;
     let is_cpu = event == "cpu";
-    // A CPU sample covers the time before it. Times are in whole milliseconds, the unit of the profile.
+    // A CPU sample covers the time before it. The profile's unit of time is whole milliseconds.
     let before_ns = |ns: i64| ns.saturating_sub(ns.rem_euclid(1_000_000));
     let began_ns = |sample: &Sample| match is_cpu {
         true => before_ns(sample.time_ns.saturating_sub(sample.weight)),
@@ -257,7 +258,7 @@ fn add_moments(building: &mut Building, moments: &Moments) {
     }
 }
 
-/// How the profiler is to show the markers.
+/// Tells the profiler how to show the markers.
 fn marker_schema() -> Value {
     let text = |key: &str, label: &str| json!({"key": key, "label": label, "format": "string"});
     let shown = json!(["marker-chart", "marker-table", "timeline-overview"]);

@@ -94,11 +94,11 @@ pub(super) struct SampleTable {
     pub(super) time: Vec<f64>,
     pub(super) weight: Vec<f64>,
     pub(super) weight_type: &'static str,
-    /// CPU time since the sample before, ns; empty for other units.
+    /// CPU time since the previous sample, in ns; empty for weights of other units.
     #[serde(rename = "threadCPUDelta", skip_serializing_if = "Option::is_none")]
     pub(super) cpu_ns: Option<Vec<i64>>,
     pub(super) length: usize,
-    /// Time of the last sample since the profile's start.
+    /// Time of the last sample, since the profile's start.
     #[serde(skip)]
     pub(super) last_ns: i64,
 }
@@ -137,7 +137,7 @@ pub(super) struct MarkerTable {
     pub(super) length: usize,
 }
 
-/// In the table of markers' phases: one with a beginning and an end.
+/// The value in the table of markers that stands for a marker with a beginning and an end.
 pub(super) const INTERVAL: u8 = 1;
 
 impl Shared {
@@ -178,7 +178,7 @@ impl Shared {
         frames.length - 1
     }
 
-    /// A frame called by the one that `prefix` ends with.
+    /// The index of the stack that extends the stack `prefix` by the callee `frame`.
     pub(super) fn stack(&mut self, prefix: Option<usize>, frame: usize) -> usize {
         let table = &mut self.stack_table;
         *self.stacks.entry((prefix, frame)).or_insert_with(|| {
