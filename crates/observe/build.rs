@@ -1,4 +1,4 @@
-//! Compiles the programs in `bpf/`, which the crate carries.
+//! Compiles the eBPF programs in `bpf/`, which the crate embeds.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,11 +32,11 @@ fn compile(sources: &Path, program: &str) -> Result<(), String> {
     };
     let clang = std::env::var("CLANG").unwrap_or_else(|_| "clang".to_string());
     let object = PathBuf::from(variable("OUT_DIR")?).join(format!("{program}.bpf.o"));
-    // The warnings name the build folder, which would make builds differ.
+    // Warnings contain the path of the build folder, so that builds in different folders would differ.
     let status = Command::new(&clang)
         .args(["-g", "-O2", "-Wall", "-Werror", "-target", "bpf", "-mcpu=v3", "-fdebug-prefix-map=../../=."])
         .arg(format!("-D__TARGET_ARCH_{architecture}"))
-        // libbpf's headers, as the library itself was built with.
+        // The headers of libbpf, from the same version as the library.
         .arg(format!("-I{}", variable("DEP_BPF_INCLUDE")?))
         .arg("-c")
         .arg(sources.join(format!("{program}.bpf.c")))

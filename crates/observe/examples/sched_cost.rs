@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 type Failure = Box<dyn std::error::Error>;
 
 const LASTS: Duration = Duration::from_secs(5);
-/// The byte is handed over so often at once, and then everybody sleeps to the next tick.
+/// The byte is passed this many times in a row; then both threads sleep until the next tick.
 const HANDS: u32 = 20;
 const TICK: Duration = Duration::from_millis(1);
 
@@ -83,7 +83,7 @@ fn follow(name: &str, sched: SchedOptions, child: &mut Child) -> Result<(), Fail
     Ok(())
 }
 
-/// Has two threads on one CPU wake each other, and says how often they were switched and what CPU time they took.
+/// Makes two threads on one CPU wake each other. Prints the number of switches and the CPU time that they took.
 fn generate() -> Result<(), Failure> {
     stay_on_last_cpu()?;
     std::io::stdin().read_exact(&mut [0])?;

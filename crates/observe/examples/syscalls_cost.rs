@@ -20,7 +20,7 @@ type Failure = Box<dyn std::error::Error>;
 
 const LASTS: Duration = Duration::from_secs(5);
 const THREADS: u64 = 4;
-/// Each thread makes its share of the calls at once, and then sleeps to the next of these.
+/// Each thread makes its share of the calls in one go, and then sleeps until the next tick of this length.
 const TICK: Duration = Duration::from_millis(1);
 
 fn main() -> Result<(), Failure> {
@@ -96,7 +96,7 @@ fn follow(mode: SyscallsMode, child: &mut Child) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes calls of the kinds that a node makes most, and says how many and what CPU time they took.
+/// Makes the kinds of calls that a node makes most. Prints their number and the CPU time that they took.
 fn generate(rate: u64) -> Result<(), Failure> {
     std::io::stdin().read_exact(&mut [0])?;
     let started = Instant::now();

@@ -10,7 +10,7 @@ pub struct Check {
     pub state: CheckState,
     /// The observation behind the verdict.
     pub found: String,
-    /// The one command or change that would help; empty if there is nothing to do.
+    /// The one command or change that would make it work; empty if there is nothing to do.
     pub way_out: String,
 }
 
@@ -32,7 +32,7 @@ impl Check {
         }
     }
 
-    /// A check with two outcomes: available with everything, or not at all.
+    /// A check with two outcomes: fully available, or not at all.
     pub(crate) fn of(what: &str, available: Result<(), Unavailable>, found: &str) -> Check {
         match available {
             Ok(()) => Check::new(what, CheckState::Works, found, ""),

@@ -9,11 +9,11 @@ use std::os::unix::fs::FileExt;
 /// Ticks of one CPU since boot, in the order of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal.
 type Ticks = [i64; 8];
 
-/// CPU time of this machine's CPUs.
+/// Reads the CPU times of this machine.
 #[derive(Debug)]
 pub struct Cpus {
     file: File,
-    /// The node in whose name rows of this machine are written.
+    /// The node under whose name rows of this machine are written.
     node: String,
     tick_ns: i64,
     last: Vec<(i64, Ticks)>,
@@ -43,7 +43,7 @@ impl Cpus {
         let interval_ns = now_ns - self.last_ns;
         let mut rows = 0;
         for (cpu, ticks) in &now {
-            // A CPU that came online just now has no row yet.
+            // A CPU that has just come online gets its first row at the next reading.
             let Some((_, before)) = self.last.iter().find(|(known, _)| known == cpu) else { continue };
             // The kernel's iowait and idle can step back a little.
             let ns = |field: usize| (ticks[field] - before[field]).max(0) * self.tick_ns;

@@ -15,7 +15,7 @@ const FILES: [(&str, &str); 2] = [("hard", "/proc/interrupts"), ("soft", "/proc/
 /// Interrupt counts of this machine.
 #[derive(Debug)]
 pub(crate) struct Interrupts {
-    /// The node in whose name rows of this machine are written.
+    /// The node under whose name rows of this machine are written.
     node: String,
     last_ns: i64,
     kinds: [Counted; FILES.len()],
@@ -24,15 +24,15 @@ pub(crate) struct Interrupts {
 /// The counts of one file at the last reading.
 #[derive(Debug, Default)]
 struct Counted {
-    /// By the interrupt's name, by CPU.
+    /// Counts by the interrupt's name and by CPU.
     last: HashMap<String, Vec<(i64, i64)>>,
-    /// False before the first reading: the difference since then is unknown.
+    /// Whether the file has been read before; if not, the difference is unknown.
     read: bool,
     text: String,
 }
 
 impl Interrupts {
-    /// Begins to count. Every sample reports a file that can't be read.
+    /// Begins to count. A file that can't be read is reported at every sample.
     pub(crate) fn new(node: &str, now_ns: i64) -> Interrupts {
         let mut interrupts =
             Interrupts { node: node.to_string(), last_ns: now_ns, kinds: std::array::from_fn(|_| Counted::default()) };
@@ -72,10 +72,10 @@ impl Counted {
                 for (cpu, count) in &line.counts {
                     let known = match &before {
                         Some(known) => known.iter().find(|(known, _)| known == cpu).map(|(_, count)| *count),
-                        // A new device began at zero.
+                        // The count of a new device began at zero.
                         None => Some(0),
                     };
-                    // A CPU that came online just now has no row yet.
+                    // A CPU that has just come online gets its first row at the next reading.
                     let since = known.map_or(0, |known| since(known, *count));
                     if since > 0 {
                         each(line.interrupt, line.device, *cpu, since);

@@ -1,8 +1,8 @@
-//! The agent outside of the node's JVM: a second JVM on this machine reads the node's MBeans over JMX, and reports them as
-//! an agent does. Use it for nodes on other machines, and for nodes whose JVM must not be changed.
+//! Runs the agent outside of the node's JVM: a second JVM on this machine reads the node's MBeans over JMX, and reports
+//! them as an agent does. It is used for nodes on other machines, and for nodes whose JVM must not be changed.
 //!
-//! Each figure is a call over the network, so a node with many tables is read less often than each second. Data that is
-//! only available inside the JVM is missing: safepoints, single SSTables, table definitions.
+//! Each figure is a call over the network, so a node with many tables is read less often than once a second. Data that
+//! is only available inside the JVM is missing: safepoints, single SSTables, table definitions.
 
 use crate::jvm::{AgentLink, StartRequest};
 use crate::source::STALL_BOUND;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// The sources that MBeans provide.
 const SOURCES: &[&str] = &["pauses", "pools", "tables", "client_requests", "node_metrics"];
-/// How long it may take from its start to its hello, and from being asked to go to having gone.
+/// How long it may take from its start to its hello, and from the request to end until its end.
 const WITHIN: Duration = Duration::from_secs(20);
 const POLL_EVERY: Duration = Duration::from_millis(50);
 
@@ -56,10 +56,9 @@ pub struct Jmx {
 }
 
 impl Jmx {
-    /// Starts it, and waits until it reads.
+    /// Starts the JVM, and waits until it reads the node.
     ///
-    /// # Errors
-    /// Without a Java, and when the node can't be reached or refuses.
+    /// # Errors If there is no Java, and when the node can't be reached or refuses.
     pub fn open(
         recorder: &Recorder,
         node: &str,
@@ -103,7 +102,7 @@ impl Jmx {
         let (user, password) = endpoint.login.clone().unwrap_or_default();
         let options = format!("{}\n{}\n{user}\n{password}\n", endpoint.address, link.agent_options());
         if let Some(mut stdin) = child.stdin.take() {
-            // A JVM that has ended at once says why on its standard error.
+            // If the JVM ends at once, its standard error says why.
             let _ = stdin.write_all(options.as_bytes());
         }
         let mut jmx = Jmx { link, child, endpoint, node: node.to_string(), _jar: jar };
@@ -120,7 +119,7 @@ impl Jmx {
         }
     }
 
-    /// Until it has connected, or has ended.
+    /// Waits until it has connected, or has ended.
     fn wait(&mut self) -> Result<(), String> {
         let until = Instant::now() + WITHIN;
         loop {
@@ -149,19 +148,18 @@ impl Jmx {
         })
     }
 
-    /// Continues in another recording; from then on no rows go into the one before.
+    /// Continues in another recording; after that no rows go into the previous one.
     ///
-    /// # Errors
-    /// Fails if the connection has ended, for example because the node has.
+    /// # Errors Fails if the connection has ended, for example because the node has ended.
     pub fn continue_in(&self, recorder: &Recorder) -> Result<(), JmxError> {
         self.name_node(recorder)?;
         let refused = |reason| JmxError::Refused { address: self.endpoint.address.clone(), reason };
         self.link.continue_in(recorder, WITHIN).map_err(refused)
     }
 
-    /// Ends it.
+    /// Ends the second JVM.
     pub fn stop(mut self) {
-        // The child ends by itself after the detach, or when its connection is gone.
+        // The child ends by itself after the detach, or when its connection ends.
         let _ = self.link.detach(WITHIN);
         let until = Instant::now() + Duration::from_secs(5);
         while Instant::now() < until {
@@ -170,7 +168,7 @@ impl Jmx {
             }
             std::thread::sleep(POLL_EVERY);
         }
-        // Our own child, which has not been waited for.
+        // It is our own child, and has not been waited for yet.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -60,10 +60,10 @@ use std::sync::mpsc::Sender;
 /// Receives the events of sources that a user should see.
 pub type Events = Sender<Event>;
 
-/// An event while sources run.
+/// An event that is reported while sources run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// The agent is in the JVM and sends.
+    /// The agent is in the JVM and sends data.
     AgentConnected {
         node: String,
         java: String,
@@ -98,7 +98,7 @@ pub enum ProcessKind {
 }
 
 impl ProcessKind {
-    /// Its name in the `threads` table, and as a side in `stalls`.
+    /// The name in the `threads` table, and as a side in `stalls`.
     pub fn name(self) -> &'static str {
         match self {
             ProcessKind::Server => "server",

@@ -1,13 +1,13 @@
-//! Names of threads: what the JVM calls them, and the group that each belongs to.
+//! Names of threads as the JVM reports them, and the group that each thread belongs to.
 
 use helenus_cassandra::threads::{KERNEL_KEEPS, thread_group};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Names kept at most; each takes a few hundred bytes with its group.
+/// The most names that are kept; each takes a few hundred bytes with its group.
 const NAMES_KEPT: usize = 1 << 16;
 
-/// Full Java names by kernel thread id, as the agent tells them. The kernel itself keeps 15 characters.
+/// Full Java names by kernel thread id, as the agent reports them. The kernel itself keeps only 15 characters.
 #[derive(Debug, Clone, Default)]
 pub struct ThreadNames(Arc<RwLock<Known>>);
 
@@ -20,7 +20,8 @@ struct Known {
 impl ThreadNames {
     pub fn set(&self, tid: i64, name: &str) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        // A node has some hundreds to some thousands at once. One that makes up others without end is forgotten.
+        // A node has some hundreds to some thousands of threads at a time. If a node reports ever new names, all are
+        // forgotten.
         if known.names.len() >= NAMES_KEPT {
             *known = Known::default();
         }
@@ -28,8 +29,8 @@ impl ThreadNames {
         known.names.insert(tid, name.to_string());
     }
 
-    /// The full name of a thread that the kernel calls `short`. None when it is not known, or was told before the thread
-    /// took another name: Cassandra's workers do so within milliseconds.
+    /// The full name of a thread whose kernel name is `short`. None if it is not known, or if the thread was renamed
+    /// since: Cassandra's workers do so within milliseconds.
     pub fn full(&self, tid: i64, short: &str) -> Option<String> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         known.names.get(&tid).filter(|full| !short.is_empty() && full.starts_with(short)).cloned()

@@ -1,4 +1,4 @@
-//! All sources of one recording, started together and ended together.
+//! All sources of one recording, started and stopped together.
 
 use crate::error::Error;
 use crate::names::ThreadNames;
@@ -27,7 +27,7 @@ impl Observation {
         if let Some(bytes) = options.max_size {
             recorder.limit_size(bytes);
         }
-        // Each thread of a node takes two files, and eight more where it is counted.
+        // Each thread of a node takes two file descriptors, and eight more if it is counted.
         descriptors::allow_many();
         let names: Vec<ThreadNames> = watched.iter().map(|_| ThreadNames::default()).collect();
         let running = SOURCES.iter().map(|_| Vec::new()).collect();
@@ -42,7 +42,7 @@ impl Observation {
         }
     }
 
-    /// Starts the sources that are chosen by their place in the registry.
+    /// Starts the sources with the given indices in the registry.
     fn start_where(
         &mut self,
         context: &Context<'_>,
@@ -60,8 +60,7 @@ impl Observation {
     /// Continues in another recording while the agents stay in their JVMs. From then on the old recording gets no rows.
     /// The options and the processes must be the same as at the start.
     ///
-    /// # Errors
-    /// When an agent or a process has gone. Stop the observation then, and start a new one.
+    /// # Errors If an agent or a process has ended. Then stop the observation, and start a new one.
     pub fn continue_in(
         &mut self,
         recorder: &Recorder,
@@ -86,13 +85,13 @@ impl Observation {
         self.start_where(&context, options, |place| ended.contains(&place))
     }
 
-    /// Takes all sources off again, and returns what is not sure to be undone.
+    /// Stops all sources, and returns messages about changes that may not be undone.
     pub fn stop(self) -> Vec<String> {
         self.running.into_iter().rev().flatten().filter_map(Running::stop).collect()
     }
 }
 
-/// Puts the nodes into the manifest.
+/// Writes the nodes to the manifest.
 fn name_nodes(recorder: &Recorder, watched: &[Watched]) -> Result<(), helenus_recording::Error> {
     recorder.update_manifest(|manifest| {
         for node in watched.iter().filter(|watched| watched.process == ProcessKind::Server) {

@@ -1,4 +1,4 @@
-//! Values that options of several sources have.
+//! Types of values that options of several sources share.
 
 use clap::ValueEnum;
 use std::time::Duration;

@@ -9,10 +9,10 @@ use clap::{ArgAction, Args, Command, FromArgMatches};
 use std::error::Error as _;
 use std::sync::LazyLock;
 
-/// Why options of a file can't be taken.
+/// Why options in a file are invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrongOption {
-    /// None if several together are wrong.
+    /// The name of the option; None if a combination of options is invalid.
     pub name: Option<String>,
     pub reason: String,
 }
@@ -58,12 +58,12 @@ impl Options {
         Ok(options)
     }
 
-    /// Refuses options that are right alone and wrong together.
+    /// Rejects options that are valid alone and invalid together.
     pub fn check(&self) -> Result<(), String> {
         SOURCES.iter().try_for_each(|source| (source.check)(self))
     }
 
-    /// The options after each source's settings have affected other sources.
+    /// The options, after each source has adjusted the options of other sources that its own require.
     pub(crate) fn settled(&self) -> Options {
         let mut settled = self.clone();
         settled.agent.requests = self.wire.requests;
@@ -84,7 +84,7 @@ fn wrong(error: &clap::Error) -> WrongOption {
         Some(ContextValue::Strings(texts)) => texts.first().map(String::as_str),
         _ => None,
     };
-    // As `--syscalls <MODE>`.
+    // Formats an option as on the command line: `--syscalls <MODE>`.
     let argument = text(ContextKind::InvalidArg).and_then(|argument| argument.split_whitespace().next());
     let name = argument.map(|argument| argument.trim_start_matches('-').to_string());
     let reason = match (error.source(), error.get(ContextKind::ValidValue)) {

@@ -1,4 +1,5 @@
-//! The thread that reads /proc at a fixed rate: CPUs, the threads of the watched processes, and whether one is stopped.
+//! The thread that reads /proc at a fixed rate: CPUs, the threads of the watched processes, and whether a process is
+//! stopped.
 
 use crate::check::{Check, CheckState};
 use crate::counters::{self, Counters};
@@ -126,10 +127,10 @@ struct Process {
     node: String,
     pid: u32,
     threads: Threads,
-    /// None if counters are not requested or not available.
+    /// The counters; None if they are not requested or not available.
     counters: Option<Counters>,
     stat: File,
-    /// When the kernel was first and last seen to hold it stopped.
+    /// When the process was first and last seen as stopped by the kernel.
     stopped: Option<(i64, i64)>,
     report: Report,
 }
@@ -145,7 +146,7 @@ struct Report {
 struct Run {
     recorder: Recorder,
     cpus: Cpus,
-    /// Looked at once a second: some machines have thousands of them.
+    /// Interrupts are read once a second, because some machines have thousands of them.
     interrupts: Interrupts,
     processes: Vec<Process>,
     interval: Duration,
@@ -180,8 +181,9 @@ impl Process {
         Ok(())
     }
 
-    /// Detects that a process is stopped (SIGSTOP, a debugger), which the process itself can't report before it continues.
-    /// The reported stop lies within the real one: a request that the stop held must not seem to have ended before the stop.
+    /// Detects that a process is stopped (by SIGSTOP or a debugger), which the process itself can't report before it
+    /// continues. The reported stop lies within the real one, so that no request that it delayed seems to have ended
+    /// before the stop.
     fn watch_stop(&mut self, recorder: &Recorder) -> io::Result<()> {
         let now_ns = recorder.clock().now_ns();
         let mut buffer = [0; 512];

@@ -1,4 +1,4 @@
-//! The trait of a source, and all that sources are started with.
+//! The trait that sources implement, and what they are started with.
 
 use crate::check::Check;
 use crate::error::Error;
@@ -7,19 +7,19 @@ use crate::{Event, Events, ProcessKind, Watched};
 use helenus_recording::{Recorder, SourceFacts};
 use std::time::Duration;
 
-/// A thread of a process that is watched from inside or outside and wakes this much too late is a stall.
+/// A thread that wakes up at least this late counts as stalled, whether it watches a process from inside or from
+/// outside.
 pub(crate) const STALL_BOUND: Duration = Duration::from_millis(10);
 
-/// Records something of the watched processes, or several things that are read together.
+/// A source: records one thing about the watched processes, or several that are read together.
 pub(crate) trait Source {
     type Options;
 
-    /// Begins to record what the options request, or nothing. Everything that was started goes into `running`, also if
-    /// an error is returned.
+    /// Begins to record what the options request, which may be nothing. All parts that were started are added to
+    /// `running`, even if an error is returned.
     ///
-    /// # Errors
-    /// An error fails the whole recording. A source that is optional reports for each node what is not recorded and why
-    /// ([`Context::degrade`]), and returns Ok.
+    /// # Errors An error fails the whole recording. A source that is optional reports for each node what is not
+    /// recorded and why ([`Context::degrade`]), and returns Ok.
     fn start(
         &self,
         context: &Context<'_>,
@@ -27,22 +27,21 @@ pub(crate) trait Source {
         running: &mut Vec<Box<dyn Running>>,
     ) -> Result<(), Error>;
 
-    /// Refuses options that make no sense together: one that needs another, or a source that would measure itself.
+    /// Rejects options that are invalid together: one that needs another, or a source that would measure itself.
     fn check(&self, _options: &Self::Options) -> Result<(), String> {
         Ok(())
     }
 
-    /// The source's lines in `helenus doctor`.
+    /// The lines of the source in `helenus doctor`.
     fn checks(&self) -> Vec<Check>;
 }
 
-/// A part of a source that runs.
+/// A running part of a source.
 pub(crate) trait Running: std::fmt::Debug + Send {
-    /// Goes on in another recording; nothing goes into the one before from then on. False where it can't: then the source
-    /// is stopped, and started again in the other recording, and misses what happens in between.
+    /// Continues in another recording; from then on nothing goes into the previous one. Returns false if the source
+    /// can't do so. Then it is stopped and started again in the other recording, and misses what happens in between.
     ///
-    /// # Errors
-    /// Fails if the source has ended.
+    /// # Errors Fails if the source has ended.
     fn continue_in(&mut self, _context: &Context<'_>) -> Result<bool, Error> {
         Ok(false)
     }
@@ -51,12 +50,12 @@ pub(crate) trait Running: std::fmt::Debug + Send {
     fn stop(self: Box<Self>) -> Option<String>;
 }
 
-/// All that sources are started with.
+/// What every source is started with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) recorder: &'a Recorder,
     pub(crate) watched: &'a [Watched],
-    /// The thread names of each watched process, in the same order.
+    /// The thread names of each watched process, in the order of the processes.
     pub(crate) names: &'a [ThreadNames],
     pub(crate) events: &'a Events,
 }
@@ -80,20 +79,20 @@ impl Context<'_> {
         self.say(Event::Degraded { node: node.into(), source, reason: reason.into() });
     }
 
-    /// Puts sources into the manifest.
+    /// Writes sources to the manifest.
     pub(crate) fn note(&self, sources: &[SourceFacts]) {
-        // A manifest that can't be written is what the rows of the recorder itself tell about.
+        // The recorder itself reports a manifest that can't be written.
         let _ = self.recorder.update_manifest(|manifest| manifest.sources.extend_from_slice(sources));
     }
 }
 
-/// A source as a manifest has it.
+/// A source as the manifest lists it.
 pub(crate) fn facts(name: &str, node: &str, provider: &str, note: &str) -> SourceFacts {
     SourceFacts { name: name.into(), node: node.into(), provider: provider.into(), note: note.into() }
 }
 
-/// Tells a person what happened.
+/// Reports an event to the user.
 pub(crate) fn say(events: &Events, event: Event) {
-    // The receiver may be gone; the recording has the facts.
+    // The receiver may have been dropped; the recording has the facts.
     let _ = events.send(event);
 }

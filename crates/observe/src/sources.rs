@@ -23,7 +23,7 @@ pub(crate) struct Registered {
     checks: fn() -> Vec<Check>,
 }
 
-/// Makes the list of sources, and a struct of all their options.
+/// Defines the list of sources, and a struct of all their options.
 macro_rules! registry {
     ($($options:ident: $of:ty => $source:expr,)*) => {
         /// All sources, in the order in which they are started; they are stopped in the reverse order.
@@ -33,7 +33,7 @@ macro_rules! registry {
             checks: || $source.checks(),
         }),*];
 
-        // A doc comment here, or on the options of a source, would be the description of `helenus record`.
+        // A doc comment here, or on the options of a source, would become the description of `helenus record`.
         #[derive(Debug, Clone, Default, PartialEq, clap::Args)]
         pub struct Options {
             $(#[command(flatten)] pub $options: $of,)*
@@ -61,7 +61,7 @@ registry! {
     sched: SchedOptions => Sched,
 }
 
-/// The sources' checks of this machine.
+/// The checks of all sources on this machine.
 pub fn checks() -> Vec<Check> {
     SOURCES.iter().flat_map(|source| (source.checks)()).collect()
 }

@@ -1,7 +1,8 @@
 //! The SSTables of a node's tables, by their files: how many, how large, how old.
 //!
-//! A table's folder is `DATA/KEYSPACE/TABLE-ID`; its files are `VERSION-GENERATION-FORMAT-COMPONENT`, where all components
-//! of one SSTable have the rest in common. Snapshots, backups and indexes are folders within, and left out.
+//! A table's folder is `DATA/KEYSPACE/TABLE-ID`; its files are `VERSION-GENERATION-FORMAT-COMPONENT`, where all
+//! components of one SSTable have the rest in common. Snapshots, backups and indexes are subfolders, which are left
+//! out.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +14,7 @@ pub(crate) struct Files {
     pub count: i64,
     pub bytes: i64,
     pub largest_bytes: i64,
-    /// Since the largest was written.
+    /// Time since the largest SSTable was written.
     pub largest_age_s: i64,
 }
 
@@ -47,7 +48,7 @@ fn add(folder: &Path, files: &mut Files) {
             }
         }
     }
-    // An SSTable without its data file is just being deleted.
+    // An SSTable without its Data.db file is being deleted.
     for (bytes, written) in sstables.into_values().filter_map(|(bytes, written)| Some((bytes, written?))) {
         files.count += 1;
         files.bytes += bytes;

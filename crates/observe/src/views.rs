@@ -26,15 +26,14 @@ pub struct Views {
     sources: &'static [&'static str],
 }
 
-/// All groups of values. Definitions are read once, the others repeatedly.
+/// Which values are recorded. Definitions are read once, the others repeatedly.
 const ALL: &[&str] = &["tables", "pools", "node_metrics", DEFINITIONS];
 const DEFINITIONS: &str = "definitions";
 
 impl Views {
-    /// Records how the node is set up and what its tables are defined to be.
+    /// Records the node's settings and the definitions of its tables.
     ///
-    /// # Errors
-    /// The connection's failure, or that the node has no such tables (before 4.0).
+    /// # Errors If the connection fails, or the node has no such tables (before 4.0).
     pub fn open(
         recorder: &Recorder,
         node: &str,
@@ -44,10 +43,9 @@ impl Views {
         Views::of(recorder, node, connection, root, ALL)
     }
 
-    /// Like [`Views::open`], if another source reads the changing tables.
+    /// Like [`Views::open`], for use when another source reads the changing tables.
     ///
-    /// # Errors
-    /// As [`Views::open`].
+    /// # Errors As [`Views::open`].
     pub fn of_definitions(recorder: &Recorder, node: &str, connection: Connection) -> Result<Views, Error> {
         Views::of(recorder, node, connection, None, &[DEFINITIONS])
     }
@@ -67,8 +65,7 @@ impl Views {
 
     /// Continues in another recording, which gets the settings and the schema, too.
     ///
-    /// # Errors
-    /// The connection's failure.
+    /// # Errors If the connection fails.
     pub fn continue_in(&mut self, recorder: &Recorder) -> Result<(), Error> {
         self.recorder = recorder.clone();
         self.begin()
@@ -83,7 +80,7 @@ impl Views {
             provider: PROVIDER.to_string(),
             note: String::new(),
         });
-        // A manifest that can't be written is what closing the recording complains of.
+        // If the manifest can't be written, closing the recording reports it.
         let _ = self.recorder.update_manifest(|manifest| {
             manifest.sources.extend(facts);
             if let Some(known) = manifest.nodes.iter_mut().find(|known| known.address == *node) {
@@ -96,8 +93,7 @@ impl Views {
 
     /// Reads and records all changing tables; does nothing if only definitions are recorded.
     ///
-    /// # Errors
-    /// The connection's failure.
+    /// # Errors If the connection fails.
     pub fn read(&mut self) -> Result<(), Error> {
         if self.sources == [DEFINITIONS] {
             return Ok(());
@@ -150,7 +146,7 @@ impl Views {
             "SELECT keyspace_name, table_name, column_name, kind, position, clustering_order, type \
              FROM system_schema.columns",
         )?;
-        // By keyspace, table and kind; each column behind its position.
+        // Columns by keyspace, table and kind, each with its position.
         let mut keys = BTreeMap::<_, Vec<(i64, String)>>::new();
         for at in 0..found.rows.len() {
             let (keyspace, table) = (text(&found, at, "keyspace_name"), text(&found, at, "table_name"));
@@ -174,7 +170,7 @@ impl Views {
         Ok(())
     }
 
-    /// A row of the schema as JSON: a fact for each of its columns, one for an index.
+    /// Turns a row of the schema, as JSON, into facts: one for each of its columns; for an index one in total.
     fn facts(&self, source: &str, json: &str) {
         let Ok(serde_json::Value::Object(row)) = serde_json::from_str(json) else { return };
         let text_of = |name: &str| row.get(name).map_or(String::new(), text_of);
@@ -202,7 +198,7 @@ impl Views {
         let mut tables: BTreeMap<(String, String), Figures> = BTreeMap::new();
         for (view, take) in VIEWS {
             let found = match self.connection.query(&format!("SELECT * FROM system_views.{view}")) {
-                // An older release has not all of them.
+                // Older releases lack some of these columns.
                 Err(Error::Refused { .. }) => continue,
                 found => found?,
             };
@@ -223,7 +219,7 @@ impl Views {
                 keyspace: &keyspace,
                 table_name: &table_name,
                 sstables: files.map(|files| files.count),
-                // To the byte, where the virtual table has whole MiB.
+                // Sizes in bytes; the virtual table has only whole MiB.
                 live_disk_bytes: files.map(|files| files.bytes).or(figures.row.live_disk_bytes),
                 largest_sstable_bytes: files.map(|files| files.largest_bytes).or(figures.row.largest_sstable_bytes),
                 largest_sstable_age_s: files.map(|files| files.largest_age_s),
@@ -296,7 +292,7 @@ impl Views {
     }
 }
 
-/// How the settings begin that are recorded, a line each: the agent's own list.
+/// Prefixes of the settings that are recorded, one per line: the same file that the agent uses.
 const SETTINGS: &str = include_str!("../../../agent/src/main/resources/io/helenus/agent/settings");
 
 fn is_recorded(setting: &str) -> bool {
@@ -310,14 +306,14 @@ struct Figures {
 
 type Take = fn(&mut Figures, &Rows, usize);
 
-/// The virtual tables with a row for each table, and what is taken of them.
+/// The virtual tables with a row for each table, and the function that reads their values.
 const VIEWS: [(&str, Take); 9] = [
     ("local_read_latency", |figures, rows, at| figures.row.reads = integer(rows, at, "count")),
     ("local_write_latency", |figures, rows, at| figures.row.writes = integer(rows, at, "count")),
     ("coordinator_read_latency", |figures, rows, at| figures.row.coordinator_reads = integer(rows, at, "count")),
     ("coordinator_write_latency", |figures, rows, at| figures.row.coordinator_writes = integer(rows, at, "count")),
     ("disk_usage", |figures, rows, at| figures.row.live_disk_bytes = mib_as_bytes(rows, at)),
-    // From 5.0 on.
+    // These tables exist from 5.0 on.
     ("max_sstable_size", |figures, rows, at| figures.row.largest_sstable_bytes = mib_as_bytes(rows, at)),
     ("max_partition_size", |figures, rows, at| figures.row.max_partition_bytes = mib_as_bytes(rows, at)),
     ("tombstones_per_read", |figures, rows, at| {
@@ -328,7 +324,7 @@ const VIEWS: [(&str, Take); 9] = [
     }),
 ];
 
-/// Whether a histogram has counted anything.
+/// Whether a histogram has any counts.
 fn seen(rows: &Rows, at: usize) -> Option<()> {
     integer(rows, at, "count").filter(|count| *count > 0).map(drop)
 }
@@ -361,13 +357,13 @@ fn text_of(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
-/// The setting is written as a list, or as one folder.
+/// The setting may be a list, or a single folder.
 fn folders(setting: &str) -> Vec<PathBuf> {
     let list = setting.trim_start_matches('[').trim_end_matches(']');
     list.split(',').map(str::trim).filter(|folder| folder.starts_with('/')).map(PathBuf::from).collect()
 }
 
-/// Keyspaces that Cassandra makes for itself.
+/// Keyspaces that Cassandra creates for itself.
 fn is_own(keyspace: &str) -> bool {
     keyspace == "system" || keyspace.starts_with("system_")
 }

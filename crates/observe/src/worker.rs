@@ -8,7 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Threads hear at once that they are to go on in another recording, and then finish what they read last.
+/// A command for a thread is delivered at once; the thread then finishes what it has read before it continues in
+/// another recording.
 const CONTINUE_WITHIN: Duration = Duration::from_secs(5);
 
 /// A thread that records until it is stopped, in one recording after the other.
@@ -20,7 +21,7 @@ pub(crate) struct Worker {
     sources: Vec<SourceFacts>,
 }
 
-/// The recording that a thread is to go on in.
+/// The recording in which a thread is to continue.
 #[derive(Debug)]
 pub(crate) struct Next {
     recorder: Recorder,
@@ -28,9 +29,9 @@ pub(crate) struct Next {
 }
 
 impl Next {
-    /// The recorder to write to from now on. All that was read before must be in the one before.
+    /// The recorder to write to from now on. Everything read before must be written to the previous one first.
     pub(crate) fn begin(self) -> Recorder {
-        // Nobody waits only if it took too long; then the thread is about to be stopped.
+        // Nobody waits if it took too long; then the thread will be stopped.
         let _ = self.begun.send(());
         self.recorder
     }
@@ -49,7 +50,7 @@ impl Instruction {
         matches!(self, Instruction::Stop)
     }
 
-    /// Whether the rows that follow go elsewhere or nowhere.
+    /// Whether the thread has to end or to continue in another recording.
     pub(crate) fn is_last(&self) -> bool {
         !matches!(self, Instruction::Nothing)
     }
@@ -59,7 +60,7 @@ impl Instruction {
 pub(crate) struct Instructions(Receiver<Next>);
 
 impl Instructions {
-    /// The next instruction, which is waited for this long.
+    /// Waits at most this long for the next instruction.
     pub(crate) fn wait(&self, at_most: Duration) -> Instruction {
         match self.0.recv_timeout(at_most) {
             Ok(next) => Instruction::Continue(next),
@@ -93,8 +94,8 @@ impl From<NoThread> for Unavailable {
 }
 
 impl Worker {
-    /// Starts a thread, and returns its note when it is ready. Both `prepare` and `run` are called in the thread, so
-    /// that they may share data without locks.
+    /// Starts a thread, and returns the result of `prepare` when it is ready. `prepare` and `run` are both called in
+    /// the thread, so that they can share data without locks.
     pub(crate) fn start<Prepared, Note, E>(
         name: &str,
         prepare: impl FnOnce() -> Result<(Prepared, Note), E> + Send + 'static,
@@ -109,7 +110,7 @@ impl Worker {
         let (say_ready, ready) = channel();
         let thread = std::thread::Builder::new().name(name.into()).spawn(move || match prepare() {
             Ok((prepared, note)) => {
-                // The receiver is gone only if the whole start was given up.
+                // The receiver is dropped only if the start was abandoned.
                 let _ = say_ready.send(Ok(note));
                 run(prepared, &instructions);
             }
@@ -122,16 +123,16 @@ impl Worker {
         Ok((Worker { instruct, thread, sources: Vec::new() }, note))
     }
 
-    /// Puts its sources into the manifest, and into those of the recordings that it goes on in.
+    /// Writes its sources to the manifest, and to those of later recordings.
     pub(crate) fn noted(self, context: &Context<'_>, sources: Vec<SourceFacts>) -> Worker {
         context.note(&sources);
         Worker { sources, ..self }
     }
 
-    /// Ends the thread, after the last of what it saw is in the recording.
+    /// Ends the thread, once its last rows are in the recording.
     pub(crate) fn end(self) {
         drop(self.instruct);
-        // A panic of the thread has been printed; its rows are in the recording.
+        // The message of a panic has been printed; the rows until then are in the recording.
         let _ = self.thread.join();
     }
 }
@@ -182,7 +183,7 @@ mod tests {
         let context = |recorder| Context { recorder, watched: &[], names: &[], events: &events };
         let (tell, told) = channel();
         let run = move |(), instructions: &Instructions| {
-            // It waits for long, and is waked.
+            // The thread waits for a long time, and is woken by the instruction.
             if let Instruction::Continue(next) = instructions.wait(Duration::from_secs(600)) {
                 tell.send(next.begin().folder().to_path_buf()).unwrap();
             }

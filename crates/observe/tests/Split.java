@@ -11,7 +11,7 @@ public class Split {
         worker.setDaemon(true);
         worker.start();
         System.out.println("ready");
-        // Until the other end of the pipe is closed.
+        // Runs until the other end of the pipe is closed.
         while (System.in.read() >= 0) {}
     }
 

@@ -63,7 +63,7 @@ fn provider() -> &'static str {
     if countable().expect("as it is needed").has_pmu() { "perf" } else { "perf-software" }
 }
 
-/// Sleeps, moves to and fro between two CPUs, touches new memory and works.
+/// Sleeps, moves between two CPUs, touches new memory and computes.
 const WORK: &str = "
 for i in range(40):
     os.sched_setaffinity(0, {i % 2})
@@ -106,7 +106,7 @@ fn what_is_counted_is_what_proc_says() {
         assert!(cycles > truth_ns / 20 && instructions > truth_ns / 20, "{cycles} {instructions} in {truth_ns} ns");
         return;
     }
-    // Nobody can take its silence for none.
+    // The missing counts must be reported.
     let wanted = "cycles, instructions and cache misses are not measured: this machine has no PMU";
     let reason = reason.unwrap();
     assert!(reason.starts_with(wanted) && reason.contains("; "), "{reason}");
@@ -167,7 +167,7 @@ fn who_may_count_nothing_is_told_and_the_rest_goes_on() {
     let mut program = Program::start("time.sleep(0.3)");
     let (reason, tables) = without_capabilities(program.child.id(), options(), "counters");
     program.work();
-    // The program has rights that the recorder gave up.
+    // The program has capabilities that the recorder gave up.
     let reason = reason.unwrap_or_default();
     assert!(reason.starts_with("nothing is counted of threads: ") && reason.contains("run it as root"), "{reason}");
     assert!(tables.contains(&"cpus".to_string()) && !tables.contains(&"counters".to_string()), "{tables:?}");

@@ -70,7 +70,7 @@ fn sample(program: &Split, cpu_time: Duration) -> Vec<Sample> {
     let watch = Watch::start(
         &[("n", program.child.id())],
         &Options { stacks, ..Options::default() },
-        // The only message is that this process is not a JVM.
+        // The only message is that this process is no JVM.
         "none",
     );
     until_it_has_used(program.child.id(), cpu_time);
@@ -95,7 +95,7 @@ fn sample(program: &Split, cpu_time: Duration) -> Vec<Sample> {
 fn assert_seven_tenths(samples: &[Sample], other: &str) {
     let count = |name: &str| samples.iter().filter(|sample| sample.frames.iter().any(|frame| frame == name)).count();
     let (seven, three) = (count("seven"), count(other));
-    // A sample for each millisecond of CPU time, of which a busy machine may lose some.
+    // One sample per millisecond of CPU time; a busy machine may lose some.
     assert!(seven + three > 1_300, "{seven} + {three}");
     let share = seven as f64 / (seven + three) as f64;
     assert!((0.6..0.8).contains(&share), "{share} of the samples, and 0.7 of the time");
@@ -121,7 +121,7 @@ fn samples_are_where_the_time_went_in_the_process_and_in_the_kernel() {
     let (all, named) =
         (samples.iter().filter(in_kernel).count(), samples.iter().filter(in_kernel).filter(named).count());
     assert!(all * 10 > samples.len() * 2 && named * 10 > all * 9, "{named} of {all} of {}", samples.len());
-    // The outermost frames are the process's, as calls go.
+    // The outermost frames belong to the process.
     let upside_down = samples.iter().find(|sample| sample.kinds.trim_end_matches('k').contains('k'));
     assert!(upside_down.is_none());
 }

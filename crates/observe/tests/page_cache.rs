@@ -14,8 +14,8 @@ use helenus_observe::{Options, PageCacheOptions, Switch, page_cache_available};
 
 const MIB: i64 = 1 << 20;
 
-/// Files of 8 MiB each, none of them in the page cache: one is mapped and touched here and there, one is read by calls, one is
-/// written. Three times as much is in the cache already, and read again.
+/// Files of 8 MiB each, none of them in the page cache: one is mapped and accessed at random, one is read by calls, one
+/// is written. Three times as much is already in the cache, and read again.
 const AHEAD: &str = "
 import mmap
 def make(name, mib):
@@ -88,7 +88,7 @@ fn what_is_read_from_disks_is_told_by_file_and_way() {
     // The program's own libraries may be read as well.
     let all = |column: &str| rows.iter().map(|row| row.number(column)).sum::<i64>();
     assert_eq!(all("faults"), after.1 - before.1, "{rows:#?}");
-    // A page of the file system's own, which has no file, may be made without being read.
+    // A page of file system metadata, which belongs to no file, may be created without being read.
     let of_files: i64 = rows.iter().filter(|row| !row.text("file").is_empty()).map(|row| row.number("bytes")).sum();
     let read = after.0 - before.0;
     assert!((of_files..=all("bytes")).contains(&read), "{read}: {rows:#?}");

@@ -77,7 +77,7 @@ impl Quota {
 
 impl Drop for Quota {
     fn drop(&mut self) {
-        // A cgroup with a process in it stays.
+        // A cgroup can't be removed while a process is in it.
         let _ = std::fs::remove_dir(&self.0);
     }
 }

@@ -1,6 +1,6 @@
 //! Scheduling of real threads, compared with /proc and with the program's own measurements.
 //!
-//! They need root, a kernel with BTF, two CPUs and python3, and are skipped where one is missing.
+//! The tests need root, a kernel with BTF, two CPUs and python3, and are skipped where one is missing.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-/// So short that every time off the CPU gets a row.
+/// The threshold is so short that every off-CPU time gets a row.
 const ALL: Duration = Duration::from_nanos(1);
 
 fn all_that_is_needed() -> Result<(), String> {
@@ -34,8 +34,8 @@ fn off_cpu(ended: &Ended, tid: u32) -> Vec<Row> {
     rows
 }
 
-/// Switches that the kernel did not report: a few, or less than one in twenty. Nothing else is lost while the buffer
-/// has room.
+/// Bound on switches that the kernel did not report: a few, or less than one in twenty. Nothing else is lost while the
+/// buffer has room.
 #[track_caller]
 fn untold(ended: &Ended) -> i64 {
     let (_, lost, reasons) = ended.source("sched");
@@ -45,7 +45,7 @@ fn untold(ended: &Ended) -> i64 {
     lost
 }
 
-/// How often something happened, but for switches that the kernel did not tell of.
+/// How often something happened, give or take the switches that the kernel did not report.
 #[track_caller]
 fn assert_all_but(untold: i64, found: i64, truth: i64) {
     assert!((truth - untold..=truth).contains(&found), "{found} of {truth}, with {untold} untold");
@@ -70,7 +70,7 @@ fn sleeps_are_times_off_the_cpu_of_that_length() {
         .collect();
     slept.sort_unstable();
     assert_all_but(untold(&ended), slept.len() as i64, 21);
-    // Half of the sleeps, because other processes may run on this machine. A thread that is kept from sleeping sleeps
+    // Half of the sleeps are enough, because other processes may run on this machine, and a thread without a CPU sleeps
     // less.
     assert!((40_000_000..100_000_000).contains(&slept[10]), "{slept:?}");
     for pair in rows.windows(2) {
@@ -117,7 +117,7 @@ while time.monotonic() < until: pass
     let before = [schedstat(pids[0]), schedstat(pids[1])];
     programs.iter_mut().for_each(Program::begin);
     programs.iter_mut().for_each(|program| program.hear("done"));
-    // Each has gone to wait when its text is heard, or does so a moment later.
+    // Each thread waits when its output is read, or a moment later.
     std::thread::sleep(Duration::from_millis(100));
     let after = [schedstat(pids[0]), schedstat(pids[1])];
     let ended = watch.end();
@@ -202,20 +202,20 @@ while True: pass
     };
     let by = |rows: &[&Row], thread: &str| rows.iter().filter(|row| row.text("by_thread") == thread).count() as i64;
 
-    // Between two bytes only the giver can wake it, but for the lock that Python's threads share.
+    // Between two bytes only the giver can wake the taker, except for the lock that Python's threads share.
     let woken = of("taker-1", "blocked");
     assert!(by(&woken, "giver-1") >= 45 - untold, "{woken:#?}");
     let given = woken.iter().find(|row| row.text("by_thread") == "giver-1").unwrap();
     assert_eq!(given.text("by_process"), "python3");
     let slept = of("giver-1", "blocked");
     assert!(slept.iter().any(|row| row.number("tid") == given.number("by_tid")));
-    // A sleep is ended by the timer, which is nobody's.
+    // A sleep is ended by the timer, which belongs to no thread.
     assert!(by(&slept, "interrupt") >= 45 - untold, "{slept:#?}");
     for row in slept.iter().filter(|row| row.text("by_thread") == "interrupt") {
         assert!(row.text("by_process").is_empty() && !row.numbers.contains_key("by_tid"), "{row:?}");
     }
 
-    // Other processes of this machine preempt it as well, and are named.
+    // Other processes of this machine preempt the thread as well, and are named.
     let preempted = of("busy-1", "preempted");
     assert!(by(&preempted, "rival-1") > 0, "{preempted:#?}");
     assert!(preempted.iter().all(|row| row.number("by_tid") > 0 && !row.text("by_thread").is_empty()));
@@ -357,7 +357,7 @@ fn what_finds_no_room_is_counted() {
     program.work();
     std::thread::sleep(Duration::from_millis(50));
     let (full, tiny) = (full.end(), tiny.end());
-    // Nobody waits for a timer that expires at once; both sides see the same switches.
+    // A timer that expires at once does not block the thread. Both sides count the same switches.
     let untold = untold(&full);
     let truth = full.rows("off_cpu").len() as i64 + untold;
     assert!(truth >= 9_000, "{truth}");
@@ -394,20 +394,20 @@ for i in range(20):
     program.child.wait().unwrap();
     let ending = Instant::now();
     let ended = watch.end();
-    // Ending does not wait for records that never come.
+    // Stopping does not wait for records that never come.
     assert!(ending.elapsed() < Duration::from_secs(20), "{:?}", ending.elapsed());
     let rows = ended.rows("off_cpu");
     let brief = rows.iter().filter(|row| row.text("thread_group") == "brief" && row.text("reason") == "blocked");
     let names: BTreeMap<i64, &str> = brief.map(|row| (row.number("tid"), row.text("thread"))).collect();
     assert_all_but(untold(&ended), names.len() as i64, 20);
     assert!(names.values().any(|name| *name == "brief-7" || *name == "brief-19"), "{names:?}");
-    // The delay before each ran for the first time is there too, under the name that it had in the end.
+    // The delay before each thread first ran is recorded, too, under the name that the thread had in the end.
     let delays: Vec<Row> =
         ended.rows("run_queue").into_iter().filter(|row| row.text("thread_group") == "brief").collect();
     assert!(sum(&delays, "count") >= 40 - untold(&ended), "{delays:#?}");
 }
 
-/// The programs have a place for each number modulo this; see `NEAR_THREADS` in `bpf/sched.bpf.c`.
+/// The programs have a place for each thread id modulo this; see `NEAR_THREADS` in `bpf/sched.bpf.c`.
 const PLACES: i64 = 8192;
 
 #[test]
@@ -439,7 +439,7 @@ sleep()
         let rows = ended.rows("off_cpu");
         rows.iter().filter(|row| of(row.number("tid")) && row.text("reason") == "blocked").count() as i64
     };
-    // Of the thousands of threads that end at once, a busy kernel leaves many switches untold, in bursts.
+    // When thousands of threads end at once, a busy kernel leaves out many switches, in bursts.
     let pid = i64::from(pid);
     for slept in [slept(&|tid| tid == pid), slept(&|tid| tid != pid && (tid - pid) % PLACES == 0)] {
         assert!(slept > 0, "{slept} of 20");

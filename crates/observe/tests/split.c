@@ -1,7 +1,6 @@
-/*
- * Uses CPU time in two functions, 70 % in one and 30 % in the other, by its own CPU clock. The second is in the kernel
- * all the time, or, with the argument `compiled`, in code that this process generates and names in /tmp/perf-PID.map.
- */
+/* Uses CPU time in two functions, 70 % in one and 30 % in the other, by its own CPU clock. The second
+ * function is in the kernel all the time, or, with the argument `compiled`, in code that this process
+ * generates and names in /tmp/perf-PID.map. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -15,7 +14,7 @@
 static volatile uint64_t sink;
 static void (*compiled)(void);
 
-/* A call without libc in between, which has no frame and so would hide who called it. */
+/* Makes the system call directly: a function of libc has no frame pointer and would hide its caller. */
 static inline long ask(long number, long first, long second, long third)
 {
 #if defined(__x86_64__)
@@ -63,7 +62,7 @@ __attribute__((noinline)) static void run_compiled(int64_t until_ns)
 		compiled();
 }
 
-/* A function that counts down from 200,000, in memory of no file. */
+/* A function that counts down from 200,000, in memory that belongs to no file. */
 static int compile(void)
 {
 #if defined(__x86_64__)
@@ -126,7 +125,7 @@ int main(int count, char **arguments)
 	pthread_setname_np(worker, "Worker-7");
 	puts("ready");
 	fflush(stdout);
-	/* Until the other end of the pipe is closed. */
+	/* Runs until the other end of the pipe is closed. */
 	while (getchar() != EOF)
 		;
 	return 0;

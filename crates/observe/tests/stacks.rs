@@ -50,7 +50,7 @@ impl Drop for Program {
     }
 }
 
-/// The profiler that the binary carries; `make build` puts it there.
+/// The profiler that the binary embeds; `make build` puts it there.
 fn library() -> &'static [u8] {
     let folder = if cfg!(target_arch = "aarch64") { "linux-arm64" } else { "linux-x64" };
     let path = format!("{}/../../agent/target/profiler/{folder}/libasyncProfiler.so", env!("CARGO_MANIFEST_DIR"));
@@ -102,7 +102,7 @@ fn rows<T>(
     all
 }
 
-/// Files that have a name in /tmp for a program.
+/// Files in /tmp that a program has created.
 fn left_in_tmp(program: &Program) -> usize {
     let pid = format!("-{}-", program.0.id());
     let ours = |entry: &std::fs::DirEntry| {
@@ -119,7 +119,7 @@ fn samples_are_where_the_time_went() {
     let program = Program::start();
     let options = StackOptions { stack_interval: Duration::from_millis(1), ..of("cpu") };
     let (recording, events) = record(&place.path().join("one"), &program, options, || {
-        // The files have no name any more as soon as it runs.
+        // The files are unlinked as soon as the profiler runs.
         assert_eq!(left_in_tmp(&program), 0);
         until_it_has_used(program.0.id(), Duration::from_secs(4));
     });
@@ -131,7 +131,7 @@ fn samples_are_where_the_time_went() {
     let stacks: HashMap<i64, String> =
         rows(&recording, "stacks", ["stack", "frames", "kinds"], |stack, frames, kinds| {
             assert_eq!(frames.split(';').count(), kinds.len());
-            // Kernel frames are inside of user frames.
+            // Kernel frames come after the user frames, as the innermost.
             assert!(!kinds.trim_end_matches('k').contains('k'), "{frames}: {kinds}");
             in_kernel += usize::from(kinds.ends_with('k') && frames.contains("Split."));
             (stack, frames.to_string())
@@ -154,7 +154,7 @@ fn samples_are_where_the_time_went() {
         }
         assert_eq!(group, "Worker");
     }
-    // A sample for each millisecond of CPU time, but for those in the JVM's own threads.
+    // One sample per millisecond of CPU time, except for those in the JVM's own threads.
     assert!(seven + three > 2_000.0, "{seven} + {three}");
     let share = seven / (seven + three);
     assert!((0.6..0.8).contains(&share), "{share} of the samples, and 0.7 of the time");
@@ -165,7 +165,7 @@ fn samples_are_where_the_time_went() {
     let lost: i64 = reports.iter().filter(|(_, source, _)| source == "stacks").map(|(lost, ..)| lost).sum();
     assert!(lost < 400, "of 4,000 ticks: {reports:?}");
 
-    // Again, and allocations and locks instead; the profiler is where it was.
+    // Records again, this time allocations and locks; the profiler is still loaded.
     let options = StackOptions { alloc_bytes: 1 << 10, ..of("wall,alloc") };
     let (recording, _) = record(&place.path().join("two"), &program, options, || {
         std::thread::sleep(Duration::from_secs(3));
@@ -184,7 +184,7 @@ fn a_target_that_dies_leaves_a_whole_recording() {
     let mut program = Program::start();
     let pid = program.0.id();
     let (recording, events) = record(&place.path().join("dies"), &program, of("cpu"), || {
-        // Longer than a chunk of the profiler, which is read when it is whole.
+        // Longer than a chunk of the profiler, which is read when it is complete.
         std::thread::sleep(Duration::from_secs(8));
         // SAFETY: kill takes no pointers, and the process has not been waited for.
         unsafe { libc::kill(pid.cast_signed(), libc::SIGKILL) };

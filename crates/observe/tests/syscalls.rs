@@ -1,6 +1,6 @@
-//! System calls of real processes, beside what others say of the same: strace, /proc/PID/io and the program itself.
+//! System calls of real processes, compared with strace, /proc/PID/io and the program itself.
 //!
-//! They need root, a kernel with BTF, python3 and strace, and are skipped where one is missing.
+//! The tests need root, a kernel with BTF, python3 and strace, and are skipped where one is missing.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -44,7 +44,7 @@ thread.start()
 thread.join()
 ";
 
-/// Calls whose number depends on the interpreter's memory and on how its threads meet.
+/// Calls whose number depends on the interpreter's memory and on the order in which its threads run.
 const NOT_THE_SAME: &[&str] = &[
     "futex",
     "mmap",
@@ -82,7 +82,7 @@ fn all_calls(ended: &Ended) -> Vec<Row> {
     calls
 }
 
-/// The calls of the work itself.
+/// The calls made by the work itself.
 fn work(ended: &Ended) -> Vec<Row> {
     let calls = all_calls(ended);
     let bounds: Vec<usize> = (0..calls.len()).filter(|index| calls[*index].text("call") == "getpriority").collect();
@@ -158,7 +158,7 @@ fn bytes_are_those_of_proc_io() {
     let before = io(program.child.id());
     let watch = full(program.child.id());
     program.work();
-    // The last write has ended when its text is heard, or a moment later.
+    // The last write ends when its output is read, or a moment later.
     std::thread::sleep(Duration::from_millis(50));
     let after = io(program.child.id());
     let calls = all_calls(&watch.end());
@@ -185,7 +185,7 @@ fn a_sleep_takes_as_long_as_it_was_asked_to() {
     sleeps.sort_unstable();
     assert_eq!(sleeps.len(), 21);
     assert!(sleeps[0] >= 50_000_000, "{sleeps:?}");
-    // Half of the sleeps, because other processes may run on this machine.
+    // Half of the sleeps are enough, because other processes may run on this machine.
     assert!(sleeps[10] < 250_000_000, "{sleeps:?}");
 }
 
@@ -196,7 +196,7 @@ server = socket.create_server(('127.0.0.1', 0))
 early = socket.create_connection(server.getsockname())
 ";
 
-/// Each write has a size of its own, by which its row is found.
+/// Each write has a size of its own, by which the test finds its row.
 const NAMED: &str = "
 os.write(before, b'b' * 11)
 early.sendall(b'e' * 12)
@@ -282,7 +282,7 @@ fn the_summary_adds_up_to_the_calls() {
     let (full, summary) = (full.end(), summary.end());
     type Sums = BTreeMap<(String, String, String), [i64; 3]>;
     let key = |row: &Row| {
-        // A call that only takes a path has it in its row, and is added up without.
+        // A call that takes only a path has the path in its row, and is summed up without it.
         let path = row.text("file_kind") == "path";
         let file = if path { "" } else { row.text("file") };
         (row.text("call").to_string(), file.to_string(), row.text("thread_group").to_string())
@@ -379,7 +379,7 @@ for i in range(20):
     program.child.wait().unwrap();
     let ending = Instant::now();
     let ended = watch.end();
-    // Ending does not wait for records that never come.
+    // Stopping does not wait for records that never come.
     assert!(ending.elapsed() < Duration::from_secs(20), "{:?}", ending.elapsed());
     let calls = work(&ended);
     let named: Vec<&Row> = calls.iter().filter(|call| call.text("call") == "getppid").collect();

@@ -52,7 +52,6 @@ pub struct LiveOptions {
     pub bins: usize,
 }
 
-/// Identifies a bin of a growing recording.
 const SECOND_NS: i64 = 1_000_000_000;
 
 impl Default for LiveOptions {

@@ -11,9 +11,9 @@ const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
 /// The events that can be counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Countable {
-    /// The kernel lets this user count user mode alone.
+    /// The kernel allows this user to count user mode only.
     pub user_only: bool,
-    /// Cycles, instructions, cache references and cache misses.
+    /// Whether cycles, instructions, cache references and cache misses can be counted.
     pub(super) counters: [bool; HARDWARE.len()],
     /// The events that are not counted for lack of a PMU or of a permission, and why; None when all are counted.
     pub without: Option<Unavailable>,
@@ -25,14 +25,15 @@ impl Countable {
         self.counters.contains(&true)
     }
 
-    /// The kernel's own counters: what happens in it has no place in user mode.
+    /// The software events to count. Context switches and migrations happen in the kernel, so they can't be counted in
+    /// user mode only.
     pub(super) fn software(&self) -> [Option<Software>; SOFTWARE.len()] {
         let in_kernel = [Software::CONTEXT_SWITCHES, Software::CPU_MIGRATIONS];
         SOFTWARE.map(|event| Some(event).filter(|event| !(self.user_only && in_kernel.contains(event))))
     }
 }
 
-/// Finds out what can be counted, by counting the calling thread. Fails where nothing can be.
+/// Finds out what can be counted, by counting the calling thread. Fails if nothing can be counted.
 pub fn countable() -> Result<Countable, Unavailable> {
     let clock = [Some(Software::TASK_CLOCK), None, None, None];
     let user_only = match Group::open(clock, THIS_THREAD, false) {
@@ -126,7 +127,7 @@ mod tests {
         assert!(nothing(&io::Error::from_raw_os_error(libc::ENOSYS)).way_out.contains("CONFIG_PERF_EVENTS"));
     }
 
-    /// Compare with the kernel's list of PMUs.
+    /// Compare the result with the kernel's list of PMUs.
     #[test]
     fn whether_there_is_a_pmu_is_what_the_kernel_registered() {
         let Ok(countable) = countable() else { panic!("this test counts in a real kernel") };

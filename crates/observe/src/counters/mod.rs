@@ -21,7 +21,7 @@ use std::io;
 use thread::{Counts, ThreadCounters};
 
 const SOURCE: &str = "counters";
-/// The share of the process's CPU time from which the source reports that threads came and went uncounted.
+/// If threads used at least this share of the process's CPU time without being counted, the source reports it.
 const UNSEEN_SHARE: f64 = 0.01;
 
 /// Checks whether hardware counters work on this machine.
@@ -50,12 +50,12 @@ pub(crate) struct Counters {
     threads: HashMap<i64, Counted>,
     /// Events counted since the last rows, by thread group.
     groups: BTreeMap<String, Counts>,
-    /// None if it can't be read.
+    /// The CPU clock of the process; None if it can't be read.
     process: Option<ProcessClock>,
     last_ns: i64,
     cpu_ns: i64,
     captured: i64,
-    /// Threads that can't be counted, though they are there: they are not tried again.
+    /// Threads that exist but can't be counted; they are not tried again.
     refused: HashMap<i64, String>,
 }
 
@@ -73,8 +73,8 @@ struct ProcessClock {
 }
 
 impl Counters {
-    /// Begins to count the threads of a process, and says for the manifest how. Reports it when some or all events can't be
-    /// counted.
+    /// Begins to count the threads of a process, and describes in the manifest how. Reports it if some or all events
+    /// can't be counted.
     pub(crate) fn start(
         context: &Context<'_>,
         watched: &Watched,
@@ -116,7 +116,7 @@ impl Counters {
         }
     }
 
-    /// Opens counters of new threads, and takes the counts of threads that have ended or were renamed.
+    /// Opens counters of new threads, and collects the counts of threads that have ended or were renamed.
     pub(crate) fn follow(&mut self, threads: &Threads) {
         let before_ns = cpu_time_of_this_thread_ns();
         let mut ended: Vec<i64> = Vec::new();
@@ -157,7 +157,7 @@ impl Counters {
         self.cpu_ns += cpu_time_of_this_thread_ns() - before_ns;
     }
 
-    /// Writes what was counted since the last call, and what was not.
+    /// Writes the counts since the last call, and what could not be counted.
     pub(crate) fn report(&mut self, recorder: &Recorder) {
         let before_ns = cpu_time_of_this_thread_ns();
         let time_ns = recorder.clock().now_ns();
@@ -212,7 +212,7 @@ impl Counters {
 
 /// Adds the counts of a thread since the last call.
 fn take(counted: &mut Counted, groups: &mut BTreeMap<String, Counts>) {
-    // The kernel keeps no counters from us that it gave: without an answer there was nothing.
+    // The kernel does not revoke opened counters: if reading fails, there were no counts.
     let Ok(more) = counted.counters.more() else { return };
     match groups.get_mut(&counted.group) {
         Some(counts) => *counts += more,

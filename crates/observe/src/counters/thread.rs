@@ -6,10 +6,11 @@ use perf_event::{Builder, Counter, ReadFormat};
 use std::io;
 use std::ops::AddAssign;
 
-/// Counted by the kernel, always.
+/// Events that the kernel counts on every machine.
 pub(super) const SOFTWARE: [Software; 4] =
     [Software::TASK_CLOCK, Software::PAGE_FAULTS, Software::CONTEXT_SWITCHES, Software::CPU_MIGRATIONS];
-/// Counted by the CPU. As many as any PMU of these years has at once, so that they are all of the same time.
+/// Events that the CPU counts. There are no more than any recent PMU can count at the same time, so all cover the same
+/// time.
 pub(super) const HARDWARE: [Hardware; 4] =
     [Hardware::CPU_CYCLES, Hardware::INSTRUCTIONS, Hardware::CACHE_REFERENCES, Hardware::CACHE_MISSES];
 
@@ -30,7 +31,7 @@ pub(super) struct Read {
     pub(super) running_ns: u64,
 }
 
-/// The open counters of a thread. After the thread has ended they keep their counts.
+/// The open counters of a thread. They keep their counts after the thread has ended.
 #[derive(Debug)]
 pub(super) struct ThreadCounters {
     software: Group,
@@ -38,7 +39,7 @@ pub(super) struct ThreadCounters {
 }
 
 impl ThreadCounters {
-    /// Counts from now on. Fails where the thread has ended or is another user's.
+    /// Starts counting. Fails if the thread has ended or belongs to another user.
     pub(super) fn open(tid: i32, countable: &Countable) -> io::Result<ThreadCounters> {
         let hardware = HARDWARE.map(Some);
         let hardware = if countable.has_pmu() { Some(Group::open(hardware, tid, countable.user_only)?) } else { None };
@@ -53,17 +54,17 @@ impl ThreadCounters {
     }
 }
 
-/// Counters that are always on the CPU together. The first is their leader, through which all are read.
+/// A group of counters that are on the CPU at the same time. All are read through the first one, the leader.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// None for counters that this machine does not have.
+    /// The counters; None for those that this machine does not have.
     counters: [Option<Counter>; 4],
     leader: usize,
     last: Read,
 }
 
 impl Group {
-    /// Opens counters of a thread, 0 for the calling one. Fails where none can be had.
+    /// Opens counters of a thread; 0 stands for the calling thread. Fails if no counter can be opened.
     pub(super) fn open<E: Event>(events: [Option<E>; 4], tid: i32, user_only: bool) -> io::Result<Group> {
         let mut group = Group { counters: [const { None }; 4], leader: usize::MAX, last: Read::default() };
         let mut failed = None;
@@ -126,7 +127,7 @@ impl Read {
         }
     }
 
-    /// The counts as they would be had the counters counted all the time; None where they did for none of it.
+    /// The counts, scaled to the whole time for which they were enabled; None for counters that never ran.
     pub(super) fn scaled(&self) -> Option<[i64; 4]> {
         let (enabled, running) = (u128::from(self.enabled_ns), u128::from(self.running_ns));
         if running == 0 {

@@ -1,6 +1,6 @@
-//! Reading what programs in the kernel tell, which is in this machine's byte order.
+//! Reads data from the eBPF programs, in this machine's byte order.
 
-/// Up to the first zero.
+/// The text up to the first zero byte.
 pub(crate) fn text(bytes: &[u8]) -> &[u8] {
     bytes.split(|byte| *byte == 0).next().unwrap_or_default()
 }

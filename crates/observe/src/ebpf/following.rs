@@ -1,4 +1,4 @@
-//! Sources that follow the watched processes by programs in the kernel, from their start to their thread.
+//! Runs the sources that follow the watched processes with eBPF programs, in a thread for each source.
 
 use super::reader::ProgramReader;
 use super::{PROCESSES, Programs, Rows, Unavailable, require};
@@ -7,13 +7,13 @@ use crate::names::ThreadNames;
 use crate::source::{Context, facts};
 use crate::worker::Worker;
 
-/// How the programs in the kernel are called in a recording.
+/// The name of these providers in a recording.
 pub(crate) const PROVIDER: &str = "ebpf";
 
 /// Follows the watched processes. If that is impossible, the reason is reported for each node, and nothing runs.
 ///
-/// `load` makes the programs, attaches them to the processes, and makes what makes rows of them. It is called in the thread
-/// that it all stays in.
+/// `load` loads the programs, attaches them to the processes, and returns the object that makes rows from their
+/// records. It runs in the source's thread, because none of this may move to another thread.
 pub(crate) fn follow_watched<R: Rows>(
     context: &Context<'_>,
     source: &'static str,
@@ -36,7 +36,7 @@ pub(crate) fn follow_watched<R: Rows>(
     }
 }
 
-/// Follows these processes, of which no more than [`followable`] can be.
+/// Follows these processes; there must be no more than [`followable`] returns.
 pub(crate) fn follow<R: Rows>(
     context: &Context<'_>,
     source: &'static str,
@@ -56,8 +56,8 @@ pub(crate) fn follow<R: Rows>(
     Ok(worker.noted(context, nodes.iter().map(|node| facts(source, node, PROVIDER, note)).collect()))
 }
 
-/// The processes that can be followed: not this recorder itself, whose work is no part of the recording, and no more
-/// than the limit. Processes that are left out are reported.
+/// The processes that can be followed: without this recorder itself, and no more than the limit. Processes that are
+/// left out are reported.
 pub(crate) fn followable(
     context: &Context<'_>,
     source: &'static str,

@@ -1,7 +1,8 @@
-//! The functions of libelf that libbpf calls, passed on to the machine's own libelf, which is opened when the first is called.
+//! The functions of libelf that libbpf calls, passed on to the machine's own libelf, which is opened when the first is
+//! called.
 //!
-//! elfutils' libelf is LGPL, so that it is no part of the binary; and linked dynamically, the binary would start on no machine
-//! without it, though only eBPF needs it.
+//! elfutils' libelf is LGPL, so it is not linked statically. If it were linked dynamically, the binary would not start
+//! on a machine without it, although only eBPF needs it.
 
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;

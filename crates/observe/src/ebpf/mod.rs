@@ -26,10 +26,10 @@ pub(crate) use unavailable::require;
 use libbpf_rs::{MapCore, MapHandle, Object, ObjectBuilder, OpenMapMut, PrintLevel, RingBuffer, RingBufferBuilder};
 use std::sync::{Mutex, PoisonError};
 
-/// The most processes that one source follows, as in `bpf/process.h`.
+/// The most processes that one source follows; the same number as in `bpf/process.h`.
 pub(crate) const PROCESSES: usize = 64;
 
-/// The bytes of an object file, aligned for its reader.
+/// The bytes of an object file, aligned as its parser requires.
 #[repr(C, align(8))]
 pub(crate) struct Aligned<T: ?Sized>(pub(crate) T);
 
@@ -43,10 +43,10 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// The last messages of libbpf, which hold the kernel's own reason.
+/// The last messages of libbpf, which contain the kernel's reason for a failure.
 static LIBBPF_LOG: Mutex<String> = Mutex::new(String::new());
 
-/// Loads an object, without effect as yet; each of its maps can be set before.
+/// Opens and loads an object. Its programs are not attached yet, and its maps can be set.
 pub(crate) fn load(
     object: &'static [u8],
     mut set: impl FnMut(&str, &mut OpenMapMut<'_>) -> libbpf_rs::Result<()>,
@@ -81,7 +81,7 @@ pub(crate) fn map(object: &Object, name: &str) -> libbpf_rs::Result<MapHandle> {
     MapHandle::try_from(&found?)
 }
 
-/// The ring buffer of the programs; `take` gets each whole record.
+/// The ring buffer of the programs; `take` is called with each complete record.
 fn ring(records: &MapHandle, mut take: impl FnMut(&[u8]) + 'static) -> Result<RingBuffer<'static>, Unavailable> {
     let ring = MapHandle::try_from(records).and_then(|records| {
         let mut builder = RingBufferBuilder::new();
@@ -94,7 +94,7 @@ fn ring(records: &MapHandle, mut take: impl FnMut(&[u8]) + 'static) -> Result<Ri
     ring.map_err(refused)
 }
 
-/// A size of a ring buffer that the kernel takes: a power of two, of whole pages.
+/// The size of a ring buffer, rounded up as the kernel requires: a power of two, in whole pages.
 pub(crate) fn ring_bytes(wanted: u32) -> u32 {
     // SAFETY: sysconf takes no pointers.
     let page = u32::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);

@@ -8,9 +8,9 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 /// A process that is followed.
 pub(crate) struct FollowedProcess {
     pub(crate) watched: Watched,
-    /// Readable once the process has ended; none where the kernel gives none.
+    /// The process's pidfd, which becomes readable when the process ends; None if the kernel gives none.
     ended: Option<OwnedFd>,
-    /// Rows since the last report.
+    /// Rows since the last report of the source.
     pub(crate) captured: u64,
 }
 
@@ -26,14 +26,15 @@ impl FollowedProcess {
     }
 }
 
-/// The key of the only entry: the number of processes, and for each its pid, generation and index.
+/// The key of the only entry of the map. The entry holds the number of processes, and for each its pid, generation and
+/// index.
 const LIST: [u8; 4] = 0_u32.to_ne_bytes();
 const WORD_BYTES: usize = size_of::<u32>();
 const PROCESS_WORDS: usize = 3;
-/// The pid of no process.
+/// The value in the map for an unused place.
 const NOBODY: u32 = u32::MAX;
 
-/// Tells the programs which processes to follow, each by its index in `pids`.
+/// Tells the programs which processes to follow. Each has the index that it has in `pids`.
 pub(crate) fn pids(processes: &MapHandle, pids: &[u32]) -> libbpf_rs::Result<()> {
     let listed = (0_u32..).zip(pids).map(|(index, pid)| [*pid, 0, index]);
     let list = listed.chain(std::iter::repeat([NOBODY, 0, 0])).take(PROCESSES);

@@ -1,4 +1,4 @@
-//! A source's kernel programs: attaching, telling them which processes to follow, and detaching.
+//! A source's eBPF programs: attaching them, telling them which processes to follow, and detaching them.
 
 use super::{FollowedProcess, Losses, PROVIDER, Sums, Unavailable, map, pids, process, refused, ring};
 use helenus_recording::Recorder;
@@ -8,22 +8,22 @@ use perf_event::Counter;
 use std::os::fd::{AsRawFd, IntoRawFd};
 use std::time::Duration;
 
-/// Programs that follow processes, write records to a ring buffer, and count. Dropping this value detaches them.
+/// eBPF programs that follow processes, write records to a ring buffer, and count. Dropping this value detaches them.
 pub(crate) struct Programs {
     links: Vec<Link>,
     object: Object,
-    /// The ring buffer of single events; None where the programs only keep sums.
+    /// The ring buffer of single events; None if the programs only keep sums.
     records: Option<MapHandle>,
     processes: MapHandle,
     losses: Losses,
-    /// Why something is lost, in the order of the kernel's counters.
+    /// The reasons for lost events, in the order of the programs' counters.
     lost_reasons: &'static [&'static str],
-    /// None if the programs sum nothing up.
+    /// The map of sums; None if the programs keep no sums.
     sums: Option<Sums>,
 }
 
 impl Programs {
-    /// Takes over an object that is loaded, without effect as yet.
+    /// Takes over a loaded object whose programs are not attached yet.
     pub(crate) fn new(object: Object, lost_reasons: &'static [&'static str]) -> Result<Programs, Unavailable> {
         Programs::try_new(object, lost_reasons).map_err(refused)
     }
@@ -62,19 +62,19 @@ impl Programs {
         if let Some(program) = self.object.progs_mut().next() {
             for event in events {
                 self.links.push(program.attach_perf_event(event.as_raw_fd())?);
-                // The link closes it.
+                // The link closes the descriptor.
                 let _ = event.into_raw_fd();
             }
         }
         pids(&self.processes, followed)
     }
 
-    /// Whether the programs write records, and don't only add up.
+    /// Whether the programs write single records, and not only sums.
     pub(crate) fn has_records(&self) -> bool {
         self.records.is_some()
     }
 
-    /// Opens the ring buffer; `take` gets each whole record.
+    /// Opens the ring buffer; `take` is called with each complete record.
     pub(crate) fn ring(&self, take: impl FnMut(&[u8]) + 'static) -> Result<RingBuffer<'static>, Unavailable> {
         match &self.records {
             Some(records) => ring(records, take),
@@ -95,13 +95,13 @@ impl Programs {
         }
     }
 
-    /// Takes the programs off; what they have written can still be read.
+    /// Detaches the programs; records that they have written can still be read.
     pub(crate) fn detach(&mut self) {
         self.links.clear();
     }
 
-    /// Rows that say what a source captured, lost and cost since the last time. Its CPU time is shared out by what each
-    /// process has made it do.
+    /// Rows about what a source captured, lost and cost since the last report. Its CPU time is divided among the
+    /// processes by the number of their events.
     pub(crate) fn report(
         &mut self,
         recorder: &Recorder,
@@ -136,12 +136,12 @@ impl Programs {
         }
     }
 
-    /// Events of the process at an index that were lost since the last call, in the order of the kernel's counters.
+    /// Number of lost events since the last call, of the process at an index, in the order of the programs' counters.
     pub(crate) fn lost(&mut self, index: usize) -> Vec<u64> {
         self.losses.since_last_time(index)
     }
 
-    /// Takes out the sums since the last time, each as its key and value.
+    /// Removes and returns the sums since the last call, each with its key.
     pub(crate) fn take_sums(&mut self, each: impl FnMut(&[u8], &[u8])) -> libbpf_rs::Result<()> {
         self.sums.as_mut().map_or(Ok(()), |sums| sums.take(each))
     }

@@ -10,54 +10,54 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Between two looks at the ring buffer: each wakes a thread on a machine that has other things to do.
+/// Interval at which the ring buffer is read. Each read wakes a thread, which takes CPU time from the node.
 const READ_EVERY: Duration = Duration::from_millis(100);
-/// Interval of reading for sources with many records: the buffer holds the records of many intervals.
+/// Interval of reading for sources with many records; the buffer holds those of many intervals.
 const READ_EVERY_IF_MANY: Duration = Duration::from_millis(20);
 const MANY_PER_S: f64 = 25_000.0;
-/// Rows go to the recording in sorted batches, which take less room in it the longer they are.
+/// Rows are written in sorted batches at this interval; longer batches compress better.
 const APPEND_EVERY: Duration = Duration::from_millis(200);
 const APPEND_AT_ROWS: usize = 1 << 17;
-/// Interval of a source's reports of captured and lost rows and CPU time, and of reading sums.
+/// Interval of a source's reports of captured and lost rows and CPU time, and of reading the sums.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
-/// Records per read, so that the end of the recording is noticed even if records keep coming.
+/// The most records per read, so that the thread notices the end of the recording even if records keep coming.
 pub(crate) const RECORDS_AT_ONCE: usize = 1 << 16;
 
-/// Makes rows from a source's records and sums.
+/// Makes rows from a source's records and sums. Each source implements it.
 pub(crate) trait Rows: 'static {
-    /// An entry of the table of sums.
+    /// An entry of the map of sums.
     type Sum;
 
-    /// Takes a record of the ring buffer.
+    /// Receives a record of the ring buffer.
     fn take(&mut self, _record: &[u8], _threads: &mut NamedThreads) {}
 
-    /// Rows that are not written yet.
+    /// Number of rows that are not written yet.
     fn waiting(&self) -> usize {
         0
     }
 
-    /// Writes those rows.
+    /// Writes these rows.
     fn append(&mut self, _to: &mut Output) {}
 
-    /// Whether anything is added up.
+    /// Whether the programs keep sums.
     fn are_summed(&self) -> bool {
         true
     }
 
-    /// None for bytes that are no sum, which only a mistake in the programs could make.
+    /// Parses an entry of the map of sums; None if it is invalid, which only a bug in the programs could cause.
     fn sum(key: &[u8], value: &[u8]) -> Option<Self::Sum>;
 
     /// Writes the sums of an interval.
     fn append_sums(&mut self, sums: Vec<Self::Sum>, interval_ns: i64, threads: &mut NamedThreads, to: &mut Output);
 
-    /// Forgets what has ended; called every second.
+    /// Forgets ended threads and processes; called every second.
     fn tidy(&mut self) {}
 
-    /// Rows go to another recording from now on, which also needs the rows that they refer to.
+    /// From now on, rows go to another recording, which also needs the rows that they refer to.
     fn begin_recording(&mut self) {}
 }
 
-/// Where rows are written, and the followed processes.
+/// The output of a reader: where rows are written, and the followed processes.
 pub(crate) struct Output {
     pub(crate) recorder: Recorder,
     followed: Vec<FollowedProcess>,
@@ -69,7 +69,7 @@ impl Output {
         self.followed.get(usize::from(process)).map_or("", |followed| &followed.watched.node)
     }
 
-    /// Counts events of a process by its index, in the unit in which the programs count what is lost.
+    /// Counts events of the process at an index, in the unit in which the programs count lost events.
     pub(crate) fn count(&mut self, process: u8, events: i64) {
         if let Some(followed) = self.followed.get_mut(usize::from(process)) {
             followed.captured += events.unsigned_abs();
@@ -77,7 +77,7 @@ impl Output {
     }
 }
 
-/// The part of a reader that the callback of the ring buffer works with as well.
+/// The part of a reader that the ring buffer's callback uses as well.
 struct RowBuilder<R> {
     rows: R,
     threads: NamedThreads,
@@ -88,7 +88,7 @@ pub(super) struct ProgramReader<R> {
     to: Output,
     programs: Programs,
     builder: Rc<RefCell<RowBuilder<R>>>,
-    /// None if the programs write no records.
+    /// The ring buffer; None if the programs write no records.
     ring: Option<RingBuffer<'static>>,
     cpu_ns: i64,
 }
@@ -160,12 +160,12 @@ impl<R: Rows> ProgramReader<R> {
         }
     }
 
-    /// How many records were there.
+    /// How many records were read.
     fn read(&self) -> i32 {
         self.ring.as_ref().map_or(0, |ring| ring.consume_raw_n(RECORDS_AT_ONCE))
     }
 
-    /// Writes the rows that wait, if there are more than that.
+    /// Writes the rows that wait, if there are more than `more_than`.
     fn append(&mut self, more_than: usize) {
         let rows = &mut self.builder.borrow_mut().rows;
         if rows.waiting() > more_than {
@@ -177,7 +177,7 @@ impl<R: Rows> ProgramReader<R> {
         self.programs.forget_ended(&mut self.to.followed);
         if self.builder.borrow().rows.are_summed() {
             self.append_sums(interval);
-            // Records that came with the sums: at the end they are not read again.
+            // Records that were read together with the sums; at the end they are not read again.
             self.append(0);
         }
         let now_ns = cpu_time_of_this_thread_ns();
@@ -191,9 +191,9 @@ impl<R: Rows> ProgramReader<R> {
 
     fn append_sums(&mut self, interval: Duration) {
         let mut sums = Vec::new();
-        // Sums that can't be read stay in the table, and come with the next.
+        // Sums that can't be read stay in the map, and are read the next time.
         let _ = self.programs.take_sums(|key, value| sums.extend(R::sum(key, value)));
-        // The programs write the names of what the sums are of before they add anything up.
+        // The programs report the names of threads before they add anything to their sums.
         self.read();
         let RowBuilder { rows, threads } = &mut *self.builder.borrow_mut();
         let interval_ns = i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX);

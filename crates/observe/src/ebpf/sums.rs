@@ -1,4 +1,4 @@
-//! Counts kept by programs in the kernel: sums in two tables that are used alternately, and losses by process and reason.
+//! Counts kept by the eBPF programs: sums in two maps that are used alternately, and losses by process and reason.
 
 use super::{PROCESSES, map};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, Object};
@@ -6,21 +6,21 @@ use memmap2::{MmapOptions, MmapRaw};
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
-/// Keys that are taken out by one call into the kernel.
+/// The most keys that one system call removes.
 const SUMS_AT_ONCE: u32 = 4096;
 
-/// How long a program may take to finish with a table of sums, where the kernel can't be asked to wait for that.
+/// How long a program may take to finish with a map of sums, where the kernel offers no way to wait for it.
 const PROGRAM_WITHIN: Duration = Duration::from_millis(20);
 
 /// Bytes of an entry's generation, which follows its key.
 const TURN_BYTES: usize = 4;
-/// The sum follows after that, aligned.
+/// The sum follows the generation, aligned.
 const SUM_AT: usize = 8;
 
-/// The table `sums` as a double buffer: programs add to one half while the other is read.
+/// The map `sums` as a double buffer: programs add to one half while the other is read.
 pub(crate) struct Sums {
     entries: Entries,
-    /// The index of each key's sum, for each half.
+    /// The map from each key to the index of its sum, for each half.
     indices: [MapHandle; 2],
     begun: MapHandle,
     turn: MapHandle,
@@ -40,8 +40,8 @@ impl Sums {
         Ok(sums)
     }
 
-    /// Takes out the sums since the last time, each as its key and value. Each addition is in exactly one half, so none is
-    /// lost or counted twice.
+    /// Removes and returns the sums since the last call, each with its key. Each addition is in exactly one half, so
+    /// none is lost or counted twice.
     pub(crate) fn take(&mut self, mut each: impl FnMut(&[u8], &[u8])) -> libbpf_rs::Result<()> {
         let full = self.current;
         let next = full.wrapping_add(1);
@@ -58,18 +58,18 @@ impl Sums {
         for entry in half_of_entries.chunks_exact(self.entries.entry_bytes).take(begun as usize) {
             let (key, rest) = entry.split_at(self.entries.key_bytes);
             let (turn, sum) = rest.split_at((self.entries.key_bytes + TURN_BYTES).next_multiple_of(SUM_AT) - key.len());
-            // Else there was no room for where it stands, and the loss was counted.
+            // Otherwise the map was full, and the loss was counted.
             if turn.starts_with(&full.to_ne_bytes()) {
                 each(key, sum);
             }
         }
-        // Delete entries of ended generations, which only take up room.
+        // Delete entries of ended generations, which only take up space.
         self.indices[half as usize].lookup_and_delete_batch(SUMS_AT_ONCE, MapFlags::ANY, MapFlags::ANY)?.for_each(drop);
         Ok(())
     }
 }
 
-/// The memory of the table `sums`, which is the kernel's.
+/// The memory of the map `sums`, which belongs to the kernel.
 struct Entries {
     memory: MmapRaw,
     entry_bytes: usize,
@@ -93,10 +93,10 @@ impl Entries {
     }
 }
 
-/// The table `losses`: a counter per CPU for each process and reason.
+/// The map `losses`: a counter per CPU for each process and reason.
 pub(crate) struct Losses {
     table: MapHandle,
-    /// By process, and for each by reason.
+    /// Counts by process, and for each process by reason.
     before: Vec<Vec<u64>>,
 }
 
@@ -105,7 +105,7 @@ impl Losses {
         Ok(Losses { table: map(object, "losses")?, before: vec![vec![0; reasons]; PROCESSES] })
     }
 
-    /// Events that a process has lost since the last call, by reason.
+    /// Number of events that a process has lost since the last call, by reason.
     pub(crate) fn since_last_time(&mut self, process: usize) -> Vec<u64> {
         let reasons = self.before[process].len();
         let mut new = vec![0; reasons];
@@ -120,7 +120,8 @@ impl Losses {
     }
 }
 
-/// Waits until no program that runs now runs any more. The programs run as readers of RCU, which membarrier waits for.
+/// Waits until every program that is running now has ended. The programs run as readers of RCU, which membarrier waits
+/// for.
 fn wait_for_programs() {
     const MEMBARRIER_CMD_GLOBAL: libc::c_int = 1;
     // SAFETY: membarrier takes no pointers.
@@ -130,7 +131,7 @@ fn wait_for_programs() {
     }
 }
 
-/// The bounds of a bin of durations.
+/// The bounds of a bin of durations, in ns.
 pub(crate) fn bounds_ns(bin: u8) -> (i64, i64) {
     match bin {
         0 => (0, 1),

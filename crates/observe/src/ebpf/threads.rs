@@ -1,4 +1,4 @@
-//! The threads that programs in the kernel have told the names of.
+//! Names of the threads that the eBPF programs have reported.
 
 use crate::names::ThreadNames;
 use helenus_cassandra::threads::thread_group;
@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
-/// Beyond this many threads, ended threads are forgotten.
+/// If there are more threads than this, ended threads are forgotten.
 const THREADS_KEPT: usize = 4096;
 
-/// A thread's name and group: the full name once the agent has sent it.
+/// A thread's name and group. The name is the full one once the agent has sent it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Named {
     pub(crate) name: Rc<str>,
@@ -23,7 +23,7 @@ struct Thread {
     named: Named,
 }
 
-/// Threads by their number in the kernel.
+/// Threads by their id in the kernel.
 pub(crate) struct NamedThreads {
     pids: Vec<u32>,
     names: Vec<ThreadNames>,
@@ -37,7 +37,7 @@ impl NamedThreads {
         NamedThreads { pids, names, threads: HashMap::new(), nameless: Named { name: "".into(), group: "".into() } }
     }
 
-    /// The kernel has told a name.
+    /// Stores a name that the kernel has reported.
     pub(crate) fn renamed(&mut self, process: u8, tid: u32, name: &[u8]) {
         let short = String::from_utf8_lossy(name).into_owned();
         let names = self.names.get(usize::from(process));

@@ -1,8 +1,8 @@
-//! A tracepoint by its number, for programs that read its event in the documented format instead of kernel types, which
+//! A tracepoint by its id, for programs that read its event in the documented format instead of kernel types, which
 //! change.
 //!
-//! tracefs has the number. Many small machines and containers have not mounted it; then it is mounted privately: the
-//! mount has no path, is invisible to others, and ends with its descriptor.
+//! The id is read from tracefs. Many small machines and containers do not mount tracefs. There it is mounted privately:
+//! the mount has no path, is invisible to others, and ends with its descriptor.
 
 use super::Unavailable;
 use perf_event::events::Tracepoint;
@@ -13,7 +13,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 const MOUNTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
-/// An event that runs a program each time that the tracepoint `CATEGORY/NAME` is passed, on every CPU.
+/// A perf event that runs a program each time that the tracepoint `CATEGORY/NAME` is hit, on every CPU.
 pub(crate) fn tracepoint(name: &str) -> Result<Counter, Unavailable> {
     let number = number(name).map_err(|error| {
         Unavailable::new(
@@ -21,7 +21,7 @@ pub(crate) fn tracepoint(name: &str) -> Result<Counter, Unavailable> {
             "run it as root, or once: sudo mount -t tracefs none /sys/kernel/tracing",
         )
     })?;
-    // The program is the tracepoint's and not the event's, so that one CPU stands for all.
+    // The kernel attaches the program to the tracepoint and not to the event, so an event on one CPU is enough for all.
     let event = Builder::new(Tracepoint::with_id(number))
         .any_pid()
         .one_cpu(0)

@@ -1,17 +1,17 @@
-//! Whether the kernel can be asked at all, and if not, what would change that.
+//! Whether eBPF can be used, and if not, what would make it usable.
 
 use super::libelf;
 use std::path::Path;
 
 /// The kernel's type information (BTF), which the programs need to find fields.
 const BTF: &str = "/sys/kernel/btf/vmlinux";
-/// The number of the first PID namespace, the same on every Linux.
+/// The inode number of the initial PID namespace, the same on every Linux.
 const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
-/// Why a source that needs the kernel's leave or a machine's means can't be had here, or not whole.
+/// Why a source that needs kernel permissions or features is not available, or only partly.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}; {way_out}")]
 pub struct Unavailable {
@@ -26,7 +26,7 @@ impl Unavailable {
     }
 
     pub(crate) fn load(error: &dyn std::fmt::Display, log: &str) -> Unavailable {
-        // The verifier's account can be thousands of lines; what libbpf says first and last is enough to go on.
+        // The verifier's log can be thousands of lines; libbpf's first and last messages are enough.
         let last = log.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
         Unavailable::new(
             format!("the kernel refused the programs: {error} {last}"),

@@ -1,4 +1,4 @@
-//! A node's log, followed from where it ends now.
+//! Follows a node's log from its current end.
 
 use super::line::{Event, event};
 use crate::Watched;
@@ -7,9 +7,9 @@ use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The first has what the second has, and compactions and flushes as well.
+/// The names of Cassandra's logs. debug.log also has compactions and flushes.
 const NAMES: [&str; 2] = ["debug.log", "system.log"];
-/// The most bytes to read since the last time; anything beyond is skipped.
+/// The most bytes that are read at once; anything beyond is skipped.
 const MOST_BYTES: u64 = 4 << 20;
 
 #[derive(Debug)]
@@ -18,12 +18,12 @@ pub(super) struct Log {
     path: PathBuf,
     file: Option<File>,
     at: u64,
-    /// A line that has not ended yet.
+    /// An incomplete line at the end of what was read.
     rest: Vec<u8>,
 }
 
 impl Log {
-    /// None if the process does not reveal its log file, or the file can't be read.
+    /// Opens the log; None if the process has no open log file, or the file can't be read.
     pub(super) fn of(watched: &Watched) -> Option<Log> {
         let arguments = read_proc(format!("/proc/{}/cmdline", watched.pid)).ok()?;
         let folder = arguments.split('\0').find_map(|argument| argument.strip_prefix("-Dcassandra.logdir="))?;
@@ -46,7 +46,7 @@ impl Log {
     /// Reports the events of new lines; true if some lines were skipped.
     pub(super) fn read(&mut self, now_ns: i64, mut tell: impl FnMut(&str, Event)) -> bool {
         let mut lost = self.take_new(now_ns, &mut tell);
-        // It was rolled: what stood in the old file was read above.
+        // The log was rotated; the rest of the old file was read above.
         if self.is_another() {
             (self.file, self.at) = (open_regular(&self.path).ok(), 0);
             self.rest.clear();
@@ -77,7 +77,7 @@ impl Log {
         self.at += read as u64;
         let lines_end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
         self.rest = bytes.split_off(lines_end);
-        // A line without an end is no line.
+        // A line without a newline is not complete yet.
         if self.rest.len() as u64 > MOST_BYTES {
             self.rest.clear();
         }

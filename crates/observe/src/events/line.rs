@@ -12,9 +12,9 @@ pub(super) struct Event {
 }
 
 const MINUTE_NS: i64 = 60_000_000_000;
-/// Time zones differ by multiples of that.
+/// UTC offsets of all time zones are multiples of this.
 const QUARTER_NS: i64 = 15 * MINUTE_NS;
-/// A logger has a name of a source file; more than this is something else.
+/// The longest logger name; a logger is named by a source file, so longer texts are something else.
 const LONGEST_LOGGER: usize = 80;
 
 /// The event of a line that was read at `now_ns`; None if the line is no event. The event's text has only table names
@@ -80,7 +80,7 @@ fn is_of_schema(message: &str) -> bool {
     ["Create", "Alter", "Drop", "Updating schema", "Pushing schema"].iter().any(|begin| message.starts_with(begin))
 }
 
-/// `shop.orders` of the first path `…/shop/orders-0123…/nb-1-big-Data.db`.
+/// The table of the first SSTable path: `shop.orders` of `…/shop/orders-0123…/nb-1-big-Data.db`.
 fn table_of_path(message: &str) -> Option<String> {
     let path = message[message.find('/')?..].split([',', ']', ':', ' ']).next()?;
     let mut folders = path.rsplit('/').skip(1);
@@ -89,12 +89,13 @@ fn table_of_path(message: &str) -> Option<String> {
     (is_name(table) && is_name(keyspace)).then(|| format!("{keyspace}.{table}"))
 }
 
-/// A name of a table, with its keyspace or without.
+/// The name of a table, with or without its keyspace.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= 100 && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.')
 }
 
-/// How long after the last quarter of an hour `10:17:03,123` is: that is the same in all time zones.
+/// The time since the last full quarter of an hour, for a clock time such as `10:17:03,123`. It is the same in all time
+/// zones.
 fn within_quarter_ns(time: &str) -> Option<i64> {
     let mut parts = time.split(':').skip(1);
     let minutes: i64 = parts.next()?.parse().ok()?;
@@ -104,7 +105,7 @@ fn within_quarter_ns(time: &str) -> Option<i64> {
     is_time.then(|| (minutes % 15) * MINUTE_NS + seconds * 1_000_000_000 + ms * 1_000_000)
 }
 
-/// The time nearest to `now_ns` that is so long after a quarter of an hour.
+/// The time nearest to `now_ns` that is that long after a full quarter of an hour.
 fn nearest(within_ns: i64, now_ns: i64) -> i64 {
     let quarter = now_ns - now_ns.rem_euclid(QUARTER_NS);
     let candidates = [quarter - QUARTER_NS, quarter, quarter + QUARTER_NS].map(|quarter| quarter + within_ns);

@@ -49,7 +49,7 @@ impl Source for NodeEvents {
         if options.events != Switch::On {
             return Ok(());
         }
-        // A node that logs elsewhere, and what is no node, has nothing to follow.
+        // A node that logs elsewhere, or a process that is no node, has no log to follow.
         let logs: Vec<Log> = context.servers().filter_map(|(watched, _)| Log::of(&watched)).collect();
         if logs.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Folded stacks: a line for each, its frames from the outermost with `;` between them, a space, and its weight.
+//! Folded stacks. Each line is a stack: its frames from the outermost with `;` between them, a space, and its weight.
 //!
 //! Source: Brendan Gregg, FlameGraph, the stackcollapse programs.
 
@@ -18,7 +18,7 @@ struct Folded<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Weight {
     Whole(i64),
-    /// In part: seconds, percent, or an average.
+    /// The weight may be a fraction: seconds, percent, or an average.
     Part(f64),
 }
 
@@ -37,7 +37,8 @@ pub(super) fn read(from: impl BufRead, options: &ImportOptions, sink: &mut Sink<
     let interval_ns = options.interval.map_or(1, |interval| i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX));
     let mut lines = Lines::new(from);
     let (mut taken, mut compared) = (0u64, 0u64);
-    // Rounding has left so much of the weights: it is added to the next, so that the sum stays.
+    // The part of the weights that rounding has left over. It is added to the next weight, so that the sum stays the
+    // same.
     let (mut left, mut has_parts) = (0.0, false);
     while let Some(line) = lines.next()? {
         let line = match line {
@@ -55,7 +56,7 @@ pub(super) fn read(from: impl BufRead, options: &ImportOptions, sink: &mut Sink<
                 continue;
             }
         };
-        // Some write a head of comments, whose lines may end with a number.
+        // Some files begin with comment lines, which may end with a number.
         if line.trim().is_empty() || line.starts_with('#') {
             continue;
         }
@@ -126,13 +127,13 @@ fn weight_of(word: &str) -> Option<Weight> {
     word.parse::<f64>().ok().filter(|part| is_number && part.is_finite()).map(Weight::Part)
 }
 
-/// `[name tid=12]`, as async-profiler writes threads.
+/// A thread as async-profiler writes it: `[name tid=12]`.
 fn named(root: &str) -> Option<(&str, i64)> {
     let (name, tid) = root.strip_prefix('[')?.strip_suffix(']')?.rsplit_once(" tid=")?;
     Some((name, tid.parse().ok()?))
 }
 
-/// Whether there is a number before the last one.
+/// Whether there is another number before the last one.
 fn is_compared(line: &str) -> bool {
     let mut words = line.rsplit([' ', '\t']).skip(1);
     words.next().is_some_and(|word| weight_of(word).is_some())

@@ -7,7 +7,7 @@ use std::io::Read;
 
 /// The assumed sampling interval if neither the file nor the user gives one.
 const ASSUMED_INTERVAL_NS: i64 = 10_000_000;
-/// A chunk is read by so many bytes at a time.
+/// The number of bytes that are read at a time.
 const STEP: u64 = 8 << 20;
 
 const CUT_OFF: &str = "the last chunk is cut off: the profiler still writes it, or was killed, or the file was not copied \
@@ -17,9 +17,9 @@ const CUT_OFF: &str = "the last chunk is cut off: the profiler still writes it, 
 #[derive(Default)]
 struct Known {
     intervals: HashMap<SampleEvent, i64>,
-    /// Ids of sample classes, to count the samples of a chunk that can't be read.
+    /// Ids of the sample classes, used to count the samples of a chunk that can't be decoded.
     classes: HashSet<i64>,
-    /// Nanoseconds added to times, where the user gave the time of the first sample.
+    /// Nanoseconds added to times, if the user gave the time of the first sample.
     shift_ns: Option<i64>,
 }
 
@@ -39,8 +39,7 @@ pub(super) fn read(mut from: impl Read, options: &ImportOptions, sink: &mut Sink
                 return Ok(());
             }
         };
-        // An unfinished chunk without a size extends to the end of the file; the part that is read shows its number of
-        // samples.
+        // An unfinished chunk without a size extends to the end of the file; the samples in it are only counted.
         let rest = size.map_or(LARGEST_CHUNK, |size| (size - HEADER) as u64);
         read_on(&mut from, rest, &mut chunk)?;
         if size != Some(chunk.len()) {

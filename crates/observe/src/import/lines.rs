@@ -2,31 +2,31 @@
 
 use std::io::{self, BufRead};
 
-/// A longer line is no stack: the deepest that profilers write are some hundred kilobytes.
+/// The longest stack line in bytes; the deepest stacks that profilers write take some hundred kilobytes.
 pub(super) const LONGEST: u64 = 4 << 20;
 
-/// No profiler writes a longer line, or more text before its first sample.
+/// The longest other line, and the most text before the first sample; no profiler writes more.
 const MOST_SKIPPED: u64 = 64 << 20;
 
 /// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// A line without its end.
+    /// A complete line, without its newline.
     Whole(String),
-    /// The file ends within it, or just before its end.
+    /// The last line of the file, which has no newline or is cut off.
     Last(String),
-    /// Longer than any stack.
+    /// A line longer than any stack.
     TooLong,
     /// Reading stops here, with the reason: the file may be endless.
     GivenUp(&'static str),
 }
 
-/// Reads line by line, whatever the bytes.
+/// Reads the file line by line, whatever bytes it holds.
 pub(super) struct Lines<R> {
     from: R,
     pub(super) number: u64,
     bytes: u64,
-    /// Whether one of the lines was a sample's.
+    /// Whether any of the lines was a sample.
     pub(super) has_sample: bool,
 }
 

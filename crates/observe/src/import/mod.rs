@@ -1,7 +1,7 @@
 //! Import of samples taken by other tools: JFR files, output of `perf script`, folded stacks.
 //!
-//! The importer trusts nothing in a file. It imports whole samples, counts others as lost in the table `sources`, and
-//! notes losses that it can't count in the manifest.
+//! The importer does not trust a file's contents. It imports complete samples, counts others as lost in the table
+//! `sources`, and notes losses that it can't count in the manifest.
 
 mod folded;
 mod jfr;
@@ -17,10 +17,10 @@ use std::io::{BufRead, Read};
 use std::ops::Deref;
 use std::time::Duration;
 
-/// Bytes that are read to detect the format of a file.
+/// The number of bytes that are read to detect the format of a file.
 const SNIFFED_BYTES: u64 = 1 << 16;
 
-/// After so many bytes of names the recorder gets so much time to write them.
+/// After this many bytes of new names, the import pauses this long, so that the recorder can write them.
 const AT_ONCE: usize = 128 << 20;
 const TO_WRITE: Duration = Duration::from_millis(250);
 
@@ -29,9 +29,9 @@ const TO_WRITE: Duration = Duration::from_millis(250);
 pub enum ImportFormat {
     /// JDK Flight Recorder: of the JDK itself, of async-profiler.
     Jfr,
-    /// The text that `perf script` prints.
+    /// The text output of `perf script`.
     Perf,
-    /// A stack a line, with its weight behind it.
+    /// Folded stacks: one stack per line, followed by its weight.
     Folded,
 }
 
@@ -49,9 +49,9 @@ impl ImportFormat {
 /// How samples get times on the recording's clock, in ns since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeAlignment {
-    /// The first sample is then.
+    /// The first sample is at this time.
     BeginsAt(i64),
-    /// By the file's own wall-clock times; a file without times ends at this time.
+    /// The file's own wall-clock times are used; if a file has no times, it ends at this time.
     EndsAt(i64),
     /// The file's times are CLOCK_MONOTONIC of this machine's current boot.
     ThisBoot,
@@ -59,13 +59,13 @@ pub enum TimeAlignment {
 
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
-    /// None to detect the format.
+    /// The format of the file; None to detect it.
     pub format: Option<ImportFormat>,
-    /// The node that the samples are of.
+    /// The node that the samples belong to.
     pub node: String,
     /// The event of folded stacks; cpu by default.
     pub event: Option<String>,
-    /// Time or amount that one sample represents.
+    /// Time or amount that one sample represents; None for the file's own value.
     pub interval: Option<Duration>,
     /// Clock rate, to convert cycles into CPU time.
     pub ghz: Option<f64>,
@@ -79,14 +79,14 @@ pub struct Imported {
     pub samples: u64,
     /// Samples and sum of weights, by event.
     pub events: BTreeMap<String, (u64, i64)>,
-    /// Samples that are known not to be taken, and why.
+    /// Number of samples that were not imported, and the reasons.
     pub lost: u64,
     pub losses: Vec<String>,
     /// Assumptions that were made, and cautions for the reader of the figures.
     pub notes: Vec<String>,
 }
 
-/// Why a file is not imported, with the way out in the text.
+/// Why a file can't be imported; the text says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("it cannot be read: {0}")]
@@ -128,8 +128,8 @@ pub fn import(recorder: &Recorder, mut from: impl BufRead, options: &ImportOptio
     sink.end(begun_ns)
 }
 
-/// The beginning of a file, up to and with its first line that is no comment: what perf says of a large machine before its
-/// samples is long, and so is a deep stack.
+/// The beginning of a file, up to and including its first line that is no comment. perf's comments about a large
+/// machine can be long, and so can a deep stack.
 fn head(from: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
     let mut head = Vec::new();
     loop {
@@ -162,7 +162,7 @@ fn looks_like(head: &[u8]) -> Result<ImportFormat, Error> {
         );
     }
     let text = String::from_utf8_lossy(head);
-    // Skip a byte order mark.
+    // Skip the byte order mark.
     let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
     let Some(first) = lines.next() else {
@@ -184,16 +184,16 @@ fn looks_like(head: &[u8]) -> Result<ImportFormat, Error> {
 struct Sink<'a> {
     recorder: &'a Recorder,
     node: &'a str,
-    /// Stacks that have a row.
+    /// Numbers of the stacks that already have a row.
     known: HashSet<i64>,
-    /// Bytes of names since the recorder was given time to write them.
+    /// Bytes of names since the last pause for the recorder.
     unwritten: usize,
     /// The sum of all weights, which must fit into 64 bits.
     total: i64,
     first_ns: Option<i64>,
     last_ns: Option<i64>,
     imported: Imported,
-    /// Descriptions of missing data that can't be counted.
+    /// Descriptions of missing data whose amount is unknown.
     uncounted: Vec<String>,
 }
 
@@ -205,7 +205,7 @@ impl<'a> Sink<'a> {
         Sink { recorder, node, known, unwritten: 0, total: 0, first_ns: None, last_ns: None, imported, uncounted }
     }
 
-    /// Adds a sample. Its frames are asked for where the stack has no row yet.
+    /// Adds a sample. Its frames are decoded only if the stack has no row yet.
     fn add<F: Deref<Target = Frames>, E>(
         &mut self,
         time_ns: i64,
@@ -227,7 +227,7 @@ impl<'a> Sink<'a> {
             let frames = frames()?;
             self.unwritten += frames.names.len();
             if self.unwritten > AT_ONCE {
-                // A file is read faster than a disk takes rows, which wait in memory.
+                // A file is read faster than rows can be written to disk; rows wait in memory.
                 self.unwritten = 0;
                 std::thread::sleep(TO_WRITE);
             }
@@ -272,7 +272,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// A line that is not taken; the first of a kind is named.
+    /// Counts a line that can't be imported; the first one of each kind is reported.
     fn lose_line(&mut self, reason: &str, number: u64) {
         self.imported.lost = self.imported.lost.saturating_add(1);
         if !self.imported.losses.iter().any(|known| known.starts_with(reason)) {
@@ -280,12 +280,12 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Records that nothing after a line is read.
+    /// Notes that nothing after this line is read.
     fn give_up(&mut self, number: u64, reason: &str) {
         self.lose_uncounted(&format!("nothing is read from line {number} on: {reason}"));
     }
 
-    /// Samples are missing, and their number is unknown.
+    /// Notes that an unknown number of samples is missing.
     fn lose_uncounted(&mut self, reason: &str) {
         self.uncounted.push(reason.to_string());
         self.imported.losses.push(reason.to_string());
@@ -334,7 +334,8 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// The kind of a frame of folded stacks: from the letter in brackets that some tools append to a name, else from its shape.
+/// The kind of a frame of folded stacks: from the suffix that some tools append to a name, such as `_[j]`, otherwise
+/// from the form of the name.
 fn kind_of(name: &str) -> char {
     if let Some((_, letter)) = name.strip_suffix(']').and_then(|name| name.rsplit_once("_[")) {
         match letter {
@@ -346,7 +347,7 @@ fn kind_of(name: &str) -> char {
             _ => {}
         }
     }
-    // package.Class.method, with a / in place of the dots of the package in some.
+    // Matches Java names, package.Class.method; some tools write / in place of the dots of the package.
     let is_word = |part: &str| {
         part.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '<' | '$'))
             && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '<' | '>' | '-'))

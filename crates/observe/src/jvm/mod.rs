@@ -1,4 +1,4 @@
-//! The JVM's own account of itself: pauses, pools, tables and stalls, from the agent inside it.
+//! What the JVM reports about itself: pauses, pools, tables and stalls, from the agent inside it.
 
 mod link;
 
@@ -15,11 +15,11 @@ use helenus_cassandra::attach;
 use helenus_cassandra::target::{self, TargetName};
 use std::time::Duration;
 
-/// The sources inside the JVM.
+/// The sources that the agent provides.
 pub const SOURCES: &[&str] =
     &["pauses", "pools", "tables", "stalls", "client_requests", "node_metrics", "definitions", "probes", "valves"];
 
-/// How long an agent may take from being loaded to its hello, and from being asked to go to having gone.
+/// How long an agent may take from being loaded to its hello, and from the request to detach until it has detached.
 const WITHIN: Duration = Duration::from_secs(20);
 
 /// Between two readings of pools and tables.
@@ -30,10 +30,10 @@ pub struct AgentOptions {
     /// Leave the JVM alone: GC, safepoints, pools and tables are not recorded, and stacks by eBPF only
     #[arg(long)]
     pub no_agent: bool,
-    /// The agent; none leaves the JVMs alone as well.
+    /// The agent's jar; None leaves the JVMs unchanged.
     #[arg(skip)]
     pub jar: Option<&'static [u8]>,
-    /// How requests are wanted.
+    /// Where requests are to be recorded.
     #[arg(skip)]
     pub requests: RequestsFrom,
 }

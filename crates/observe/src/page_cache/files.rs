@@ -1,4 +1,4 @@
-//! Paths of the files that a process has mapped or open, by the kernel's numbers of them.
+//! Paths of the files that a process has mapped or open, by device and inode.
 
 use super::records::{Device, FileNumber};
 use helenus_cassandra::foreign::read_proc;
@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::rc::Rc;
 
-/// The most known files; a node has some thousands, and compactions make new ones.
+/// The most files that are kept; a node has some thousands, and compactions create new ones.
 const FILES_KEPT: usize = 1 << 16;
 
 pub(super) struct Files {
@@ -25,7 +25,7 @@ impl Files {
         files
     }
 
-    /// The path of a file, as far as it has been seen; [`Files::refresh`] sees more.
+    /// The path of a file, if it has been seen; [`Files::refresh`] reads more.
     pub(super) fn path(&self, file: &FileNumber) -> Option<Rc<str>> {
         self.paths.get(file).or_else(|| self.by_inode.get(&file.inode)?.as_ref()).cloned()
     }
@@ -42,7 +42,7 @@ impl Files {
         }
         let open = std::fs::read_dir(format!("/proc/{}/fd", self.pid)).into_iter().flatten().flatten();
         for descriptor in open.map(|entry| entry.path()) {
-            // Either may be closed by now.
+            // The descriptor or the mapping may be closed by now.
             let (Ok(facts), Ok(path)) = (descriptor.metadata(), std::fs::read_link(&descriptor)) else { continue };
             if facts.is_file() {
                 let device = Device { major: libc::major(facts.dev()), minor: libc::minor(facts.dev()) };
@@ -52,7 +52,7 @@ impl Files {
     }
 
     fn add(&mut self, file: FileNumber, path: &str) {
-        // A deleted file keeps the name by which it is known.
+        // A deleted file keeps its former name.
         let path: Rc<str> = path.strip_suffix(" (deleted)").unwrap_or(path).into();
         self.by_inode
             .entry(file.inode)

@@ -20,12 +20,13 @@ use rows::Rows;
 
 const SOURCE: &str = "page_cache";
 
-/// A page is taken into the page cache.
+/// The tracepoint of a page that is added to the page cache.
 const TAKEN: &str = "filemap/mm_filemap_add_to_page_cache";
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct PageCacheOptions {
-    /// Set with system calls, which don't show whether a disk was read, and miss reads of mapped files.
+    /// Switched on together with system calls, which do not show whether the disk was read, and do not include reads of
+    /// mapped files.
     #[arg(skip)]
     pub page_cache: Option<Switch>,
 }
@@ -65,7 +66,7 @@ impl Source for PageCache {
     }
 }
 
-/// Whether reads of the page cache can be followed here, by loading the program without attaching it.
+/// Whether reads into the page cache can be followed on this machine; loads the program without attaching it.
 pub fn page_cache_available() -> Result<(), Unavailable> {
     ebpf::require()?;
     load()?;

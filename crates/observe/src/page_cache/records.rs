@@ -1,16 +1,16 @@
-//! Data that the program in the kernel and its reader exchange: the counterpart of `bpf/page_cache.h`.
+//! The data that the eBPF program and its reader exchange. It must match `bpf/page_cache.h`.
 
 use crate::ebpf::Bytes;
 
-/// Why something was lost, in the order of the kernel's counters.
+/// The reasons for lost events, in the order of the program's counters.
 pub(super) const LOST_REASONS: [&str; 1] = ["the table of sums was full"];
 
-/// How pages came into the cache, in the order of the kernel's numbers.
+/// How pages came into the cache, in the order of the program's numbers.
 const HOW: [&str; 2] = ["mapping", "call"];
 
-/// Room for the numbers of system calls.
+/// Number of system call numbers that the settings have a place for.
 const CALLS: usize = 512;
-/// Calls that take pages into the cache in order to write them.
+/// System calls that write: they bring pages into the cache without reading from the disk for a reader.
 const WRITES: [libc::c_long; 9] = [
     libc::SYS_write,
     libc::SYS_pwrite64,
@@ -23,7 +23,7 @@ const WRITES: [libc::c_long; 9] = [
     libc::SYS_ftruncate,
 ];
 
-/// The settings as the program reads them.
+/// The settings, as the program reads them.
 pub(super) fn settings() -> Vec<u8> {
     let mut writes = [0; CALLS];
     for call in WRITES {
@@ -48,7 +48,7 @@ pub(super) struct Sum {
     pub(super) bytes: i64,
 }
 
-/// A file as the kernel numbers it.
+/// A file, by device and inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct FileNumber {
     pub(super) device: Device,
@@ -62,7 +62,7 @@ pub(super) struct Device {
 }
 
 impl Device {
-    /// The kernel's own number has 12 bits for the one and 20 for the other.
+    /// The kernel's device number has 12 bits for the major and 20 for the minor number.
     fn from_kernel(number: u32) -> Device {
         Device { major: number >> 20, minor: number & 0xf_ffff }
     }
@@ -74,7 +74,7 @@ impl std::fmt::Display for Device {
     }
 }
 
-/// Reads an entry of a table of sums.
+/// Parses an entry of the map of sums.
 pub(super) fn sum(key: &[u8], value: &[u8]) -> Option<Sum> {
     let (mut key, mut value) = (Bytes(key), Bytes(value));
     let inode = u64::from_ne_bytes(key.array()?);

@@ -1,4 +1,4 @@
-//! Rows of what was added up in the kernel.
+//! Makes rows from the sums that the program keeps.
 
 use super::files::Files;
 use super::records::{self, FileNumber, Sum};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 pub(super) struct Rows {
-    /// By the index of the process.
+    /// Paths of files by the index of the process.
     files: Vec<Files>,
 }
 

@@ -4,19 +4,19 @@ use super::stalled::{self, RESOURCES};
 use helenus_cassandra::foreign::read_proc;
 use std::path::{Component, Path, PathBuf};
 
-/// Cgroups that are read above one: a quota of any of them holds it up.
+/// The number of parent cgroups that are read: the quota of any of them throttles the process.
 const MOST_ABOVE: usize = 12;
 
 /// The cgroup that a process is in, which may change, with its counters at the last reading.
 #[derive(Debug, Default)]
 pub(super) struct Cgroup {
     pid: u32,
-    /// /proc/PID/cgroup, which changes when the process moves to another cgroup.
+    /// The text of /proc/PID/cgroup, which changes when the process moves to another cgroup.
     listing: String,
     files: Files,
-    /// By file of `files.quotas`.
+    /// Counters at the last reading, for each file of `files.quotas`.
     throttled: Vec<Option<Throttled>>,
-    /// Time in which a task waited for each of [`RESOURCES`].
+    /// Time in which a task of the cgroup waited for each of [`RESOURCES`].
     waited_ns: [Option<i64>; RESOURCES.len()],
 }
 
@@ -24,11 +24,11 @@ pub(super) struct Cgroup {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct HeldUp {
     pub(super) throttled: Option<Throttled>,
-    /// In the order of [`RESOURCES`].
+    /// Pressure, in the order of [`RESOURCES`].
     pub(super) waited_ns: [Option<i64>; RESOURCES.len()],
 }
 
-/// Counts of a quota since its cgroup was made, or in an interval.
+/// Counts of a quota, since its cgroup was created or in an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Throttled {
     pub(super) periods: i64,
@@ -39,7 +39,7 @@ pub(super) struct Throttled {
 /// The kernel's files with a cgroup's delays.
 #[derive(Debug, Default)]
 struct Files {
-    /// `cpu.stat` of the cgroup and of its ancestors, its own first.
+    /// `cpu.stat` of the cgroup and of its ancestors, beginning with its own.
     quotas: Vec<PathBuf>,
     /// The folder that has `cpu.pressure`.
     pressure: Option<PathBuf>,
@@ -54,7 +54,7 @@ impl Cgroup {
 
     /// The process's delays since the last call; unknown for an interval in which it moved to another cgroup.
     pub(super) fn since_last(&mut self) -> HeldUp {
-        // Of a process that has ended, the last cgroup stays.
+        // A process that has ended keeps its last cgroup.
         if let Ok(listing) = read_proc(format!("/proc/{}/cgroup", self.pid)) {
             self.follow(listing, Path::new("/sys/fs/cgroup"));
         }
@@ -93,7 +93,7 @@ impl Cgroup {
 }
 
 impl Throttled {
-    /// Counts begin again where a cgroup is made again.
+    /// A cgroup that was removed and created again counts from zero.
     fn since(self, before: Throttled) -> Throttled {
         Throttled {
             periods: (self.periods - before.periods).max(0),
@@ -104,11 +104,11 @@ impl Throttled {
 }
 
 impl Files {
-    /// By the text of /proc/PID/cgroup, below the folder that all hierarchies are mounted in.
+    /// The files for a text of /proc/PID/cgroup, below the folder in which all hierarchies are mounted.
     fn of(listing: &str, root: &Path) -> Files {
         let mut files = Files::default();
         for line in listing.lines() {
-            // Number, controllers (none in version 2), path.
+            // The fields are number, controllers (empty in version 2) and path.
             let mut fields = line.splitn(3, ':').skip(1);
             let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
             let hierarchies: Vec<PathBuf> = match controllers {
@@ -145,7 +145,7 @@ fn folders(root: &Path, path: &str) -> Vec<PathBuf> {
     own.ancestors().take(MOST_ABOVE).map(|folder| root.join(folder)).filter(|folder| folder.is_dir()).collect()
 }
 
-/// `cpu.stat` of version 2 (`throttled_usec`) or 1 (`throttled_time`, in ns).
+/// Parses `cpu.stat` of version 2 (`throttled_usec`) or 1 (`throttled_time`, in ns).
 fn quota(text: &str) -> Option<Throttled> {
     let number = |name: &str| {
         let of = |line: &str| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<i64>().ok();
@@ -190,7 +190,7 @@ mod tests {
         };
         let some =
             |count, us: i64| Some(Throttled { periods: count, throttled_periods: count, throttled_ns: us * 1000 });
-        // The cgroup above it had a quota once.
+        // The parent cgroup had a quota once.
         has("", 500, 90_000);
         has("a", 0, 0);
         has("b", 70, 7000);

@@ -6,11 +6,11 @@ use helenus_recording::rows::DiskSample;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// /proc/diskstats counts in sectors of this size, whatever the disk has.
+/// The unit of /proc/diskstats in bytes, whatever the sector size of the disk.
 const SECTOR_BYTES: i64 = 512;
 const NS_PER_MS: i64 = 1_000_000;
 
-/// Counts since boot.
+/// Counters since boot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counts {
     reads: i64,
@@ -65,11 +65,11 @@ fn read() -> HashMap<String, Counts> {
 
 fn is_disk(device: &str) -> bool {
     let is_made_of_memory = ["loop", "ram", "zram"].iter().any(|prefix| device.starts_with(prefix));
-    // Partitions have no folder there.
+    // Partitions have no folder in /sys/block, so they are skipped.
     !is_made_of_memory && Path::new("/sys/block").join(device.replace('/', "!")).exists()
 }
 
-/// Major and minor number, name, and the counts of Documentation/admin-guide/iostats.rst.
+/// The fields are major and minor number, name, and the counts of Documentation/admin-guide/iostats.rst.
 fn parse(line: &str) -> Option<(String, Counts)> {
     let mut fields = line.split_ascii_whitespace().skip(2);
     let device = fields.next()?.to_string();

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 const SOURCE: &str = "pressure";
 const PROVIDER: &str = "proc";
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Intervals between scans of all processes of the machine, which may be many.
+/// Interval between scans of all processes of the machine; there may be many.
 const PROCESSES_EVERY: u32 = 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
@@ -101,7 +101,7 @@ struct Run {
     machine: String,
 }
 
-/// The time that a sample is about, and where its rows go.
+/// The time of a sample, and where its rows go.
 struct Sample<'a> {
     recorder: &'a Recorder,
     node: &'a str,
@@ -159,7 +159,7 @@ impl Run {
         nodes.extend(self.nodes.iter().map(Node::address));
         nodes.dedup();
         for (index, node) in nodes.into_iter().enumerate() {
-            // Rows and CPU time of this source belong to the machine, so only the first node's row has them.
+            // Rows and CPU time of this source belong to the machine, so only the row of the first node has them.
             let of_first = |value: i64| if index == 0 { value } else { 0 };
             self.recorder.append(SourceReport {
                 time_ns,

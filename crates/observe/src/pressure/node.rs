@@ -1,4 +1,4 @@
-//! External limits that held up a node: cgroup throttling, pressure, the network.
+//! External limits that delayed a node: cgroup throttling, pressure, the network.
 
 use super::cgroup::Cgroup;
 use crate::Watched;
@@ -75,7 +75,7 @@ impl Counts {
     }
 }
 
-/// The twelfth field of /proc/PID/stat; the second is a name that may hold anything.
+/// Major faults are the twelfth field of /proc/PID/stat; the second field is a name that may contain any characters.
 fn major_faults(stat: &str) -> Option<i64> {
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(9)?.parse().ok()
 }

@@ -7,14 +7,14 @@ use std::collections::HashMap;
 
 /// The most rows of one sample.
 const MOST: usize = 20;
-/// A process that used less of a CPU has no row.
+/// A process that used less than this share of a CPU has no row.
 const LEAST_SHARE: i64 = 100;
-/// Processes that are looked at: some machines have very many.
+/// The most processes that are read; some machines have very many.
 const MOST_READ: usize = 20_000;
 
 #[derive(Debug)]
 pub(super) struct Processes {
-    /// CPU ticks since its start, by process id.
+    /// CPU ticks of each process since its start, by process id.
     last: HashMap<u32, i64>,
     roles: HashMap<u32, &'static str>,
     tick_ns: i64,
@@ -29,7 +29,7 @@ struct Used {
 impl Processes {
     pub(super) fn new(watched: impl Iterator<Item = (u32, &'static str)>) -> Processes {
         let mut roles = HashMap::from([(std::process::id(), "recorder")]);
-        // A load that records itself is a load.
+        // A load driver that records itself has the role of a load driver.
         roles.extend(watched);
         // SAFETY: sysconf takes no pointers.
         let tick_ns = 1_000_000_000 / unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1);
@@ -64,11 +64,11 @@ impl Processes {
         let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()).take(MOST_READ);
         let (mut now, mut used) = (HashMap::with_capacity(self.last.len()), Vec::new());
         for pid in pids {
-            // It may have ended by now.
+            // The process may have ended by now.
             let Ok(stat) = read_proc(format!("/proc/{pid}/stat")) else { continue };
             let Some((name, ticks)) = parse(&stat) else { continue };
             let before = self.last.get(&pid).copied().unwrap_or(if is_first { ticks } else { 0 });
-            // Another process may have taken the number.
+            // Another process may have got the same pid.
             let since = if ticks >= before { ticks - before } else { ticks };
             if since > 0 {
                 used.push(Used { pid, name: name.to_string(), cpu_ns: since.saturating_mul(self.tick_ns) });
@@ -80,7 +80,7 @@ impl Processes {
     }
 }
 
-/// The name and the CPU ticks of a process, by /proc/PID/stat.
+/// Parses the name and the CPU ticks of a process from /proc/PID/stat.
 fn parse(stat: &str) -> Option<(&str, i64)> {
     let name = stat.split_once('(')?.1.rsplit_once(')')?.0;
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);

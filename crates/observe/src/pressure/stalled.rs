@@ -7,14 +7,14 @@ use std::path::PathBuf;
 
 pub(super) const RESOURCES: [&str; 3] = ["cpu", "io", "memory"];
 
-/// Time since boot in which some and in which all tasks waited.
+/// Time since boot in which some tasks waited, and in which all tasks waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Waited {
     pub(super) some_ns: i64,
     pub(super) full_ns: i64,
 }
 
-/// The machine's.
+/// Reads the pressure of the whole machine.
 #[derive(Debug)]
 pub(super) struct Stalled {
     last: [Option<Waited>; RESOURCES.len()],
@@ -52,7 +52,8 @@ fn of_machine(resource: &str) -> Option<Waited> {
     parse(&read_proc(PathBuf::from("/proc/pressure").join(resource)).ok()?)
 }
 
-/// Lines as `some avg10=0.00 avg60=0.00 avg300=0.00 total=123`, in µs; some kernels have no line `full` for CPUs.
+/// Parses lines such as `some avg10=0.00 avg60=0.00 avg300=0.00 total=123`, in µs. Some kernels have no line `full` for
+/// CPUs.
 pub(super) fn parse(text: &str) -> Option<Waited> {
     let total = |which: &str| {
         let line = text.lines().find(|line| line.starts_with(which))?;

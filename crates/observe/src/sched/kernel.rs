@@ -1,13 +1,13 @@
-//! The programs in the kernel that follow scheduling, as they are set up.
+//! Loads and sets up the eBPF programs that follow scheduling.
 
 use super::SchedOptions;
 use super::records::{self, LOST_REASONS};
 use crate::ebpf::{self, Programs, Unavailable};
 
-/// Loads the programs, without effect as yet.
+/// Loads the programs, without attaching them.
 pub(super) fn load(options: &SchedOptions) -> Result<Programs, Unavailable> {
-    // Before Linux 5.18 a switch does not tell the state that the thread went off in, and the kernel refuses a program
-    // that reads it.
+    // Before Linux 5.18 the tracepoint does not have the thread's previous state, and the kernel refuses a program that
+    // reads it.
     load_for(options, true).or_else(|_| load_for(options, false))
 }
 

@@ -1,4 +1,4 @@
-//! How the kernel schedules the threads of the watched processes, from programs in the kernel.
+//! How the kernel schedules the threads of the watched processes, recorded by eBPF programs.
 //!
 //! ```text
 //! sched_switch ─▶ off the CPU, why ─┐
@@ -28,7 +28,7 @@ const SOURCE: &str = "sched";
 
 /// Default of `--off-cpu-above`.
 const OFF_CPU_ABOVE: Duration = Duration::from_millis(1);
-/// Bytes of the ring buffer: a time off the CPU takes 72, with its stack 336.
+/// Bytes of the ring buffer: the record of an off-CPU time takes 72, and 336 with its stack.
 const BUFFER_BYTES: u32 = 8 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
@@ -119,7 +119,7 @@ fn without(missing: &Unavailable) -> String {
     )
 }
 
-/// Whether scheduling can be followed here, by loading the programs without attaching them.
+/// Whether scheduling can be followed on this machine; loads the programs without attaching them.
 pub fn sched_available() -> Result<(), Unavailable> {
     ebpf::require()?;
     let options = SchedOptions { sched: Switch::On, buffer_bytes: 1 << 16, ..SchedOptions::default() };

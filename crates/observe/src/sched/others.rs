@@ -1,4 +1,4 @@
-//! Threads of any process that took a thread's CPU or woke it. The kernel gives only their numbers and a short name.
+//! Threads of any process that took a thread's CPU or woke it. The kernel gives only their ids and a short name.
 
 use super::records::OtherThread;
 use crate::ebpf::{NamedThreads, text};
@@ -6,7 +6,7 @@ use helenus_cassandra::foreign::read_proc;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The other thread of a switch, as rows store it.
+/// The other thread of a switch, as it is stored in rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ThreadIdentity {
     pub(super) tid: Option<i64>,
@@ -22,7 +22,7 @@ pub(super) struct OtherThreads {
 }
 
 impl OtherThreads {
-    /// Threads that are followed have the names that they have in all rows.
+    /// The name of another thread. If it is a followed thread, it has the same name as in all other rows.
     pub(super) fn identity(&mut self, other: &OtherThread, followed: &NamedThreads) -> ThreadIdentity {
         let short = self
             .threads
@@ -41,7 +41,7 @@ impl OtherThreads {
         ThreadIdentity { tid, thread: full.unwrap_or_else(|| Rc::clone(short)), process }
     }
 
-    /// Forgets ended processes; called now and then.
+    /// Forgets ended processes; called from time to time.
     pub(super) fn forget(&mut self) {
         self.threads.clear();
         self.processes.clear();

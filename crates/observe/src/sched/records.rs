@@ -1,12 +1,12 @@
-//! Data that the programs in the kernel and their reader exchange: the counterpart of `bpf/sched.h`.
+//! The data that the eBPF programs and their reader exchange. It must match `bpf/sched.h`.
 
 use super::SchedOptions;
 use crate::ebpf::{Bytes, text};
 
-/// Frames of a stack that the programs keep.
+/// The most frames of a stack that the programs record.
 const FRAMES: usize = 32;
 
-/// Why something was lost, in the order of the kernel's counters.
+/// The reasons for lost events, in the order of the programs' counters.
 pub(super) const LOST_REASONS: [&str; 4] = [
     "the ring buffer was full",
     "more threads than there is room for",
@@ -14,13 +14,13 @@ pub(super) const LOST_REASONS: [&str; 4] = [
     "the kernel did not tell of a switch or a wake-up",
 ];
 
-/// Why a thread was off the CPU, in the order of the kernel's numbers.
+/// Why a thread was off the CPU, in the order of the programs' numbers.
 const REASONS: [&str; 5] = ["preempted", "blocked", "disk", "uninterruptible", "stopped"];
 
-/// Causes that begin a run-queue delay, in the order of the kernel's numbers.
+/// The causes that begin a run-queue delay, in the order of the programs' numbers.
 const AFTER: [&str; 2] = ["wakeup", "preemption"];
 
-/// The settings as the programs read them.
+/// The settings, as the programs read them.
 pub(super) fn settings(options: &SchedOptions, tells_state: bool) -> Vec<u8> {
     let above_ns = u64::try_from(options.above().as_nanos()).unwrap_or(u64::MAX);
     let flags = [u32::from(options.off_cpu_stacks), u32::from(tells_state)];
@@ -34,10 +34,10 @@ pub(super) enum Record<'a> {
     Thread { process: u8, tid: u32, name: &'a [u8] },
 }
 
-/// A time off the CPU.
+/// An off-CPU time of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OffCpuTime {
-    /// On CLOCK_MONOTONIC.
+    /// Start, on CLOCK_MONOTONIC.
     pub(super) start_ns: i64,
     pub(super) duration_ns: i64,
     pub(super) run_queue_ns: i64,
@@ -48,13 +48,13 @@ pub(super) struct OffCpuTime {
     pub(super) by: OtherThread,
 }
 
-/// A thread of whatever process.
+/// A thread of any process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OtherThread {
-    /// 0 in an interrupt, or if unknown.
+    /// Process id; 0 in an interrupt, or if unknown.
     pub(super) tid: u32,
     pub(super) tgid: u32,
-    /// The kernel's name, up to the first zero.
+    /// The kernel's name of the thread, up to the first zero byte.
     pub(super) name: [u8; OtherThread::NAME_BYTES],
 }
 
@@ -62,7 +62,7 @@ impl OtherThread {
     pub(super) const NAME_BYTES: usize = 16;
 }
 
-/// Sums that the kernel keeps, by thread.
+/// Sums that the programs keep, by thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sum {
     pub(super) tid: u32,
@@ -74,9 +74,9 @@ pub(super) struct Sum {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Summed {
-    /// Delays of a bin before running.
+    /// Run-queue delays in one bin of durations.
     Delay { after: &'static str, bin: u8 },
-    /// Moves between two CPUs.
+    /// Migrations between two CPUs.
     Migration { from: u16, to: u16 },
 }
 
@@ -106,7 +106,7 @@ pub(super) fn record(bytes: &[u8]) -> Option<Record<'_>> {
     })
 }
 
-/// Reads an entry of a table of sums.
+/// Parses an entry of the map of sums.
 pub(super) fn sum(key: &[u8], value: &[u8]) -> Option<Sum> {
     let (mut key, mut value) = (Bytes(key), Bytes(value));
     let tid = key.u32()?;

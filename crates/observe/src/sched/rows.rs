@@ -1,4 +1,4 @@
-//! Makes rows of the kernel programs' records.
+//! Makes rows from the eBPF programs' records.
 
 use super::others::{OtherThreads, ThreadIdentity};
 use super::records::{self, OffCpuTime, Record, Sum, Summed};
@@ -9,7 +9,7 @@ use helenus_recording::rows::{Migrations, OffCpu, RunQueueDelay};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The innermost frame of every stack, apart from frames of the programs themselves.
+/// The innermost frame of every stack, apart from frames of the eBPF programs themselves.
 const SWITCH: &str = "__schedule";
 
 /// A row that waits for its batch.
@@ -22,10 +22,10 @@ struct Row {
     stack: Option<i64>,
 }
 
-/// Names and stacks that are known, and the rows that wait.
+/// The known names and stacks, and the rows that wait to be written.
 pub(super) struct Rows {
     others: OtherThreads,
-    /// None if kernel stacks are not requested.
+    /// Kernel stacks; None if they are not requested.
     symbols: Option<KernelSymbols>,
     stacks: KnownStacks,
     waiting: Vec<Row>,
@@ -66,7 +66,7 @@ impl ebpf::Rows for Rows {
     fn append(&mut self, to: &mut Output) {
         let clock = to.recorder.clock();
         self.stacks.append(&to.recorder);
-        // A thread's times in a row: its name repeats, and they follow each other.
+        // Sorted by thread, because then names repeat and times are close together.
         self.waiting.sort_unstable_by_key(|row| (row.tid, row.off_cpu.start_ns));
         to.recorder.append_all(self.waiting.iter().map(|row| OffCpu {
             start_ns: clock.from_monotonic_ns(row.off_cpu.start_ns),
@@ -100,7 +100,7 @@ impl ebpf::Rows for Rows {
         }
         let time_ns = to.recorder.clock().now_ns();
         for ((process, thread_group, of), (count, total_ns)) in &totals {
-            // The counts include every switch, also those with a row of their own.
+            // The sums include every switch, also those with a row of their own.
             to.count(*process, *count);
             let (node, count, total_ns) = (to.node(*process), *count, *total_ns);
             match *of {
@@ -143,7 +143,7 @@ impl ebpf::Rows for Rows {
     }
 }
 
-/// From the outermost to the innermost; what looks at the switch is left out.
+/// The frames from the outermost to the innermost, without those of the eBPF program.
 fn kernel_frames(symbols: &KernelSymbols, innermost_first: &[u64]) -> Frames {
     let names: Vec<String> = innermost_first.iter().map(|address| symbols.name(*address)).collect();
     let from = names.iter().position(|name| name == SWITCH).unwrap_or(0);

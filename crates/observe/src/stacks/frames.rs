@@ -1,8 +1,8 @@
-//! A stack as the table `stacks` has it.
+//! A stack in the format of the table `stacks`.
 
 use crate::symbols::KernelSymbols;
 
-/// A stack: its frames from the outermost to the innermost with `;` between them, and a letter for each.
+/// A stack: its frames from the outermost to the innermost with `;` between them, and a letter for the kind of each.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Frames {
     pub names: String,
@@ -10,7 +10,7 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Adds a frame inside of the others. Replaces the characters that separate frames in its name.
+    /// Adds a frame as the innermost one. Replaces separators in its name.
     pub fn push(&mut self, name: &str, kind: char) {
         if !self.kinds.is_empty() {
             self.names.push(';');
@@ -27,7 +27,7 @@ impl Frames {
         }
     }
 
-    /// The same for the same frames, in every recording: FNV-1a, without the sign.
+    /// The number of a stack, which is the same for the same frames in every recording: FNV-1a, without the sign bit.
     pub fn number(&self) -> i64 {
         let bytes = self.names.bytes().chain([0]).chain(self.kinds.bytes());
         let hash =
@@ -36,8 +36,8 @@ impl Frames {
     }
 }
 
-/// An address in the function of a frame. All but the innermost are where a call returns to, which may be behind the end of
-/// the function that called.
+/// An address within the function of a frame. All frames but the innermost have return addresses, which may be behind
+/// the end of the calling function.
 pub(crate) fn within(depth: usize, address: u64) -> u64 {
     if depth == 0 { address } else { address.saturating_sub(1) }
 }

@@ -1,4 +1,4 @@
-//! Stacks that are seen again and again: each is named once, and has one row.
+//! Stacks that occur repeatedly: each is symbolized once, and has one row.
 
 use super::Frames;
 use helenus_recording::Recorder;
@@ -6,7 +6,7 @@ use helenus_recording::rows::Stack;
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 
-/// Stacks whose number is kept by their addresses.
+/// The most stacks whose number is kept by their addresses.
 const KEPT: usize = 1 << 17;
 
 struct New {
@@ -15,24 +15,24 @@ struct New {
     time_ns: i64,
 }
 
-/// The known stacks, by their key in the kernel.
+/// Numbers of known stacks, by their key in the kernel.
 #[derive(Default)]
 pub(crate) struct KnownStacks {
     numbers: HashMap<Vec<u64>, i64>,
-    /// Stacks that have a row. Different addresses may have the same names.
+    /// Stacks that have a row. Stacks with different addresses may have the same names.
     written: HashSet<i64>,
     /// Stacks whose row is not written yet.
     new: Vec<New>,
 }
 
 impl KnownStacks {
-    /// The number of a stack, which is named if it is new. The time is on CLOCK_MONOTONIC.
+    /// The number of a stack; a new stack is symbolized. The time is on CLOCK_MONOTONIC.
     pub(crate) fn number(&mut self, key: Vec<u64>, time_ns: i64, name: impl FnOnce(&[u64]) -> Frames) -> i64 {
         let Ok(number) = self.try_number(key, time_ns, |key| Ok::<_, Infallible>(name(key)));
         number
     }
 
-    /// The same for frames that may fail to decode.
+    /// Like the function above, for frames that may fail to decode.
     pub(crate) fn try_number<E>(
         &mut self,
         key: Vec<u64>,
@@ -54,12 +54,12 @@ impl KnownStacks {
         Ok(number)
     }
 
-    /// Forgets addresses, since recompiled code may have other names at the same addresses.
+    /// Forgets addresses, because recompiled code may have other names at the same addresses.
     pub(crate) fn forget_addresses(&mut self) {
         self.numbers.clear();
     }
 
-    /// Each recording has a row for each of its stacks.
+    /// Forgets which stacks have rows, because each recording needs a row for each of its stacks.
     pub(crate) fn begin_recording(&mut self) {
         self.numbers.clear();
         self.written.clear();

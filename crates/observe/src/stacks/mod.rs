@@ -26,8 +26,8 @@ use std::time::Duration;
 
 const SOURCE: &str = "stacks";
 
-/// The default interval. It is no multiple of usual periods of load or timers: samples in step with them would show the
-/// same part of the work again and again.
+/// The default interval. It is not a multiple of common periods of loads or timers: samples in step with such a period
+/// would always show the same part of the work.
 const INTERVAL: Duration = Duration::from_micros(19_700);
 
 /// Allocated bytes between two samples, the profiler's own default, and the shortest recorded wait for a lock.
@@ -147,8 +147,8 @@ impl Source for Stacks {
     }
 }
 
-/// A worker in the place of a profiler that could not be loaded. The next recording tries again: the node may have been stopped, or
-/// another recorder may have had the profiler.
+/// A worker that takes the place of a profiler that could not be loaded. The next recording tries again: the node may
+/// have been stopped, or another recorder may have used the profiler.
 #[derive(Debug)]
 struct Instead(Worker);
 
@@ -159,8 +159,8 @@ impl Running for Instead {
     }
 }
 
-/// The profiler runs in the node, with the node's rights; where the kernel takes our program, that tells it when, and adds the
-/// kernel's frames.
+/// Samples with the profiler inside the node. Where eBPF is available, its program triggers the profiler's samples and
+/// adds the kernel's frames.
 fn with_profiler(by_clocks_of_cpus: bool) -> Check {
     let what = "stacks of a node's threads";
     if is_noexec(c"/tmp") {
@@ -197,7 +197,7 @@ fn is_noexec(path: &std::ffi::CStr) -> bool {
     }
 }
 
-/// The JVM that a process is, or why it can't have a profiler.
+/// The JVM in a process, or why it can't have a profiler.
 fn jvm(watched: &Watched) -> Result<Target, String> {
     match target::find(TargetName::Pid(watched.pid.cast_signed())) {
         Ok(target) if target.vm == Vm::None => Err("it is no Java virtual machine".to_string()),
@@ -206,7 +206,7 @@ fn jvm(watched: &Watched) -> Result<Target, String> {
     }
 }
 
-/// Samples those by eBPF that have no profiler, and says so with the reason.
+/// Samples processes without a profiler by eBPF, and reports the reason.
 fn in_the_kernel(
     context: &Context<'_>,
     without: Vec<(Watched, ThreadNames, String)>,

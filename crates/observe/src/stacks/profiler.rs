@@ -1,7 +1,7 @@
 //! Stacks of a JVM's threads, sampled by async-profiler within it.
 //!
 //! The profiler's library is loaded over the attach protocol. It writes JFR to a file in the target's /tmp, which is
-//! opened here and unlinked at once, so that nothing is left behind however this ends. Each chunk is read when it is
+//! opened here and unlinked at once, so that no file remains however the recording ends. Each chunk is read when it is
 //! complete, and its disk space is freed. The profiler is started for some minutes at a time, so that it ends by itself
 //! if its recorder was killed.
 //!
@@ -29,18 +29,19 @@ use std::time::{Duration, Instant};
 
 const POLL_EVERY: Duration = Duration::from_millis(500);
 const REPORT_EVERY: Duration = Duration::from_secs(1);
-/// Length of a chunk. In each chunk the profiler repeats all stacks since its start, and all their methods' names.
+/// Length of a chunk. Each chunk repeats all stacks since the profiler's start, and the names of all their methods.
 const CHUNK: Duration = Duration::from_secs(5);
-/// The profiler is restarted after `SESSION`, and stops by itself `GRACE` later if that did not happen.
+/// The profiler is restarted after `SESSION`. If that does not happen, it stops by itself `GRACE` later.
 const SESSION: Duration = Duration::from_secs(300);
 const GRACE: Duration = Duration::from_secs(30);
-/// The profiler writes a line or two.
+/// The most bytes of the profiler's answer, which is a line or two.
 const LONGEST_LOG_BYTES: u64 = 64 << 10;
-/// A busy node's chunk has a few MB. The file is the node's user's, who may have made anything of it.
+/// The largest chunk that is read. A busy node's chunk has a few MB. The file belongs to the node's user, who may have
+/// put anything into it.
 const LARGEST_CHUNK_BYTES: u64 = 256 << 20;
 const PROVIDER: &str = "async-profiler";
-/// The profiler's own interval while Helenus's signals trigger samples: longer than a session, so that it takes none by
-/// itself.
+/// The profiler's own interval while Helenus's signals trigger samples. It is longer than a session, so that the
+/// profiler takes none by itself.
 const BY_ITSELF: Duration = Duration::from_secs(3600);
 
 /// The clock that triggers samples of CPU time.
@@ -53,7 +54,7 @@ enum Clock {
 }
 
 impl StackOptions {
-    /// In the profiler's words.
+    /// The clock's name in the profiler's options.
     fn command(&self, clock: Clock) -> String {
         let interval_ns = self.stack_interval.as_nanos();
         let mut words = Vec::new();
@@ -76,7 +77,8 @@ impl StackOptions {
     }
 }
 
-/// Loads and starts the profiler in one JVM, and the thread that reads it. The reason when it can't be.
+/// Loads and starts the profiler in one JVM, and starts the thread that reads its file. Returns the reason if that is
+/// impossible.
 pub(super) fn start(
     context: &Context<'_>,
     (node, target): (&str, Target),
@@ -111,7 +113,7 @@ pub(super) fn start(
     Ok(worker.noted(context, vec![facts(SOURCE, node, PROVIDER, &note)]))
 }
 
-/// The profiler between its start and its stop, and the file that it writes.
+/// A session: the profiler between its start and its stop, and the file that it writes.
 struct Session {
     file: File,
     /// Offset up to which the file was read.
@@ -134,7 +136,7 @@ impl Session {
         let output = written.open(&log).and_then(|log| read_at_most(log, LONGEST_LOG_BYTES)).unwrap_or_default();
         let output = String::from_utf8_lossy(&output).into_owned();
         let file = written.open(&jfr);
-        // Opened, they need no name any more.
+        // Once the file is open, its name is not needed.
         drop(written);
         match (started, file) {
             (Ok(()), Ok(file)) => {
@@ -151,9 +153,9 @@ impl Session {
         }
     }
 
-    /// The next chunk, once it is whole.
+    /// The next chunk, once it is complete.
     fn next_chunk(&mut self) -> io::Result<Option<Vec<u8>>> {
-        // Up to and with the size.
+        // The part of the header up to and including the size.
         let mut head = [0; 16];
         let there = self.file.metadata()?.len().saturating_sub(self.read);
         if there < head.len() as u64 {
@@ -161,7 +163,7 @@ impl Session {
         }
         self.file.read_exact_at(&mut head, self.read)?;
         let size = u64::from_be_bytes([head[8], head[9], head[10], head[11], head[12], head[13], head[14], head[15]]);
-        // The profiler announces 1 GiB until a chunk is whole.
+        // The profiler writes a size of 1 GiB until a chunk is complete.
         if size < head.len() as u64 || size > there {
             return Ok(None);
         }
@@ -177,12 +179,12 @@ impl Session {
         Ok(Some(chunk))
     }
 
-    /// Whether there is a part of a chunk.
+    /// Whether a chunk has been begun and is not complete.
     fn is_cut_off(&self) -> bool {
         self.file.metadata().is_ok_and(|file| file.len() > self.read)
     }
 
-    /// Gives the place of a chunk back to the disk: the file only grows.
+    /// Frees the disk space of a chunk that was read; the file would only grow otherwise.
     fn give_back(&self, size: u64) {
         let (Ok(from), Ok(size)) = (libc::off_t::try_from(self.read), libc::off_t::try_from(size)) else { return };
         let how = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
@@ -199,7 +201,7 @@ struct ProfilerReader {
     library: &'static [u8],
     interval_ns: i64,
     options: StackOptions,
-    /// None if the profiler's own clocks trigger samples.
+    /// The ticks that trigger samples; None if the profiler's own clocks do.
     ticks: Option<Ticks>,
     names: ThreadNames,
     events: Events,
@@ -208,9 +210,9 @@ struct ProfilerReader {
 }
 
 impl ProfilerReader {
-    /// Starts the profiler, and the clocks that trigger it.
+    /// Starts the profiler, and the clocks that trigger its samples.
     fn begin(&mut self) -> Result<Session, String> {
-        // Without them the profiler does alone, at a greater cost.
+        // Without ticks, the profiler samples by its own clocks, which costs more.
         self.ticks = self.options.stacks.cpu.then(|| Ticks::load(&self.target).ok()).flatten();
         let session = Session::begin(&self.target, self.library, &self.options.command(self.clock()))?;
         let Some(ticks) = &mut self.ticks else { return Ok(session) };
@@ -271,7 +273,7 @@ impl ProfilerReader {
                 (reported_ns, cpu_ns) = (now_ns, now_cpu_ns);
             }
             if let Instruction::Continue(next) = instruction {
-                // Samples of the chunk that is being written come with it, into the next recording.
+                // Samples of the chunk that is being written go into the next recording, together with that chunk.
                 self.recorder = next.begin();
                 self.stacks.begin_recording();
             }
@@ -305,7 +307,7 @@ impl ProfilerReader {
         }
     }
 
-    /// Ticks without a sample. At the end none is waited for any more.
+    /// Ticks without a sample. At the end the remaining ticks get no sample either.
     fn lost(&mut self, over: bool) -> (u64, String) {
         let clock = self.recorder.clock();
         let now_ns = if over { i64::MAX } else { clock.now_ns() - clock.epoch_offset_ns() };
@@ -313,15 +315,16 @@ impl ProfilerReader {
     }
 
     fn stop_profiler(&self) {
-        // Ignore the error: an ended target has no profiler, and a profiler that can't be reached ends by itself.
+        // Ignore the error: if the target has ended there is no profiler, and a profiler that can't be reached ends by
+        // itself.
         let _ = attach::load_native(&self.target, self.library, "stop,loglevel=none");
     }
 
-    /// Reads all chunks that are whole.
+    /// Reads all complete chunks.
     fn take(&mut self, session: &mut Session) -> Result<(), String> {
-        // Whether there is a chunk or not, for their buffer is small.
+        // Ticks are read even if there is no chunk, because their buffer is small.
         self.ticks.iter().for_each(Ticks::read);
-        // The loop ends even if chunks keep coming: it may have to stop.
+        // The loop is bounded even if chunks keep coming, because the source may have to stop.
         let enough = session.read.saturating_add(LARGEST_CHUNK_BYTES);
         while session.read < enough
             && let Some(chunk) = session.next_chunk().map_err(|error| format!("the profiler's file: {error}"))?
@@ -335,7 +338,7 @@ impl ProfilerReader {
 
     fn append(&mut self, chunk: &[u8]) -> Result<(), Malformed> {
         let clock = self.recorder.clock();
-        // With ticks of the CPUs, the profiler's settings do not have the interval.
+        // If ticks of the CPUs trigger the samples, the profiler's settings do not have the interval.
         jfr::ChunkSamples::read(chunk)?.each(|sample, frames| {
             let ticks = self.ticks.as_ref().filter(|_| sample.event == SampleEvent::Cpu);
             let kernel = ticks.map_or_else(Vec::new, |ticks| ticks.of(sample.tid, sample.time_ns));

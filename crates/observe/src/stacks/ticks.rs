@@ -6,9 +6,10 @@
 //!                               └▶ ring buffer ─▶ frames of the kernel ────────────────────┴▶ samples
 //! ```
 //!
-//! The profiler has clocks of its own that see the kernel's frames, but they are one for each thread, and the kernel stops
-//! and starts them at each context switch. Clocks of CPUs add no cost to a switch (docs/observe.md has the figures). A
-//! thread handles the signal when it leaves the kernel, so its first sample after a tick belongs to that tick.
+//! The profiler's own clocks can record the kernel's frames as well. But there is one of them for each thread, and the
+//! kernel stops and starts it at each context switch. Clocks of CPUs add no cost to a switch (docs/observe.md has the
+//! figures). A thread handles the signal when it leaves the kernel, so its first sample after a tick belongs to that
+//! tick.
 
 use super::Frames;
 use super::kernel::{self, LOST_REASONS};
@@ -24,11 +25,11 @@ use std::time::Duration;
 
 /// The profiler's signal: SIGPROF.
 pub(super) const SIGNAL: u32 = libc::SIGPROF as u32;
-/// Half a second of 64 CPUs that tick every 2 ms, all of them deep in the kernel.
+/// Size of the ring buffer: half a second of 64 CPUs that tick every 2 ms, all of them deep in the kernel.
 const BUFFER_BYTES: u32 = 8 << 20;
-/// A thread that leaves the kernel later after its tick is taken for one that had no sample.
+/// If a thread leaves the kernel later than this after its tick, it counts as a thread without a sample.
 const SAMPLED_WITHIN_NS: i64 = 1_000_000_000;
-/// How long the profiler may keep a sample before it writes it: two of its chunks, and a margin.
+/// How long the profiler may keep a sample before it writes it: two chunks, and a margin.
 const KEPT_NS: i64 = 12_000_000_000;
 const NO_SAMPLE: &str = "the profiler took no stack at a tick";
 
@@ -40,19 +41,19 @@ pub(super) struct Ticks {
     kernel: Option<KernelSymbols>,
 }
 
-/// Ticks by thread, in order.
+/// Ticks by thread, in the order of time.
 #[derive(Default)]
 struct TicksByThread(HashMap<i64, VecDeque<Tick>>);
 
 struct Tick {
     time_ns: i64,
-    /// Innermost first; none when it met the thread outside of the kernel.
+    /// The kernel's frames, innermost first; empty if the thread was outside of the kernel.
     kernel: Vec<u64>,
     sampled: bool,
 }
 
 impl Ticks {
-    /// Loads the program, without effect as yet.
+    /// Loads the program, without attaching it.
     pub(super) fn load(target: &Target) -> Result<Ticks, Unavailable> {
         ebpf::require()?;
         if target.inner_pid != target.pid {
@@ -75,12 +76,12 @@ impl Ticks {
         Ok(Ticks { programs, ring, ticks, kernel: KernelSymbols::read().ok() })
     }
 
-    /// Begins to send signals. A process that handles none is not sent any.
+    /// Begins to send signals. A process that does not handle the signal is never sent one.
     pub(super) fn attach(&mut self, target: &Target, interval: Duration) -> Result<(), Unavailable> {
         self.programs.attach_to(kernel::clocks(interval)?, &[target.pid.unsigned_abs()])
     }
 
-    /// Sends no more signals.
+    /// Stops sending signals.
     pub(super) fn detach(&mut self) {
         self.programs.detach();
     }
@@ -95,12 +96,12 @@ impl Ticks {
         self.ticks.borrow_mut().of(tid, time_ns)
     }
 
-    /// Adds the frames of the kernel.
+    /// Adds the frames of the kernel to a stack.
     pub(super) fn name(&self, frames: &mut Frames, addresses: &[u64]) {
         frames.push_kernel(self.kernel.as_ref(), addresses);
     }
 
-    /// Drops ticks whose sample will not come any more. Returns their number and the reason.
+    /// Drops ticks whose sample can't come any more. Returns their number and the reason.
     pub(super) fn lost(&mut self, now_ns: i64) -> (u64, String) {
         let without = self.ticks.borrow_mut().forget(now_ns - KEPT_NS);
         let lost = self.programs.lost(0);
@@ -128,7 +129,7 @@ impl TicksByThread {
         }
     }
 
-    /// Forgets those up to then; how many had no sample.
+    /// Forgets the ticks up to a time, and counts those without a sample.
     fn forget(&mut self, until_ns: i64) -> u64 {
         let mut without = 0;
         self.0.retain(|_, ticks| {
@@ -141,7 +142,7 @@ impl TicksByThread {
     }
 }
 
-/// Whether nobody has the signal, or the profiler that Helenus loaded before.
+/// Whether the signal has no handler yet, or the one of a profiler that Helenus loaded before.
 fn is_free(target: &Target) -> bool {
     let read = |file: &str| read_proc(format!("/proc/{}/{file}", target.pid)).unwrap_or_default();
     let status = read("status");
@@ -163,7 +164,7 @@ mod tests {
         ticks.tick(7, 200, vec![2]);
         ticks.tick(7, 300, vec![3]);
         ticks.tick(8, 150, vec![4]);
-        // Chunks of the profiler come in order, and the samples in one need not.
+        // The profiler's chunks come in order, but samples within a chunk may not.
         assert_eq!(ticks.of(7, 205), [2]);
         assert_eq!(ticks.of(7, 110), [1]);
         assert_eq!(ticks.of(7, 120), Vec::<u64>::new(), "that one has its sample");
@@ -176,10 +177,10 @@ mod tests {
         assert!(ticks.0.is_empty());
     }
 
-    /// The process executed another program, or its profiler is gone.
+    /// The process executed another program, or its profiler was unloaded.
     #[test]
     fn a_process_that_does_not_handle_the_signal_is_not_ended_by_it() {
-        /// Ends with the test, whether it passes or fails.
+        /// Ends the child with the test, whether the test passes or fails.
         struct Busy(std::process::Child);
         impl Drop for Busy {
             fn drop(&mut self) {

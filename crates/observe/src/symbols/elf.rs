@@ -1,4 +1,4 @@
-//! Functions of a program or a library, from the tables of symbols in its file.
+//! Functions of a program or a library, from the symbol tables of its file.
 
 use super::functions::{Function, Functions};
 use helenus_cassandra::foreign::open_regular;
@@ -12,23 +12,23 @@ use std::path::{Path, PathBuf};
 /// Where distributions install separate debug symbols.
 const DEBUG_FILES: &str = "usr/lib/debug/.build-id";
 
-/// Files with a JVM's debugging symbols have half of it. Longer files are read up to this size.
+/// The most bytes of a file that are read; a JVM's library with debug symbols has half of it.
 const BYTES_AT_MOST: u64 = 1 << 30;
-/// A JVM has some hundred thousand.
+/// The most functions of a file; a JVM's library has some hundred thousand.
 const FUNCTIONS_AT_MOST: usize = 4 << 20;
 const NAMES_BYTES_AT_MOST: usize = 256 << 20;
 /// The longest demangled name: substitutions, as in C++, let a short name expand to a very long one.
 const LONGEST_NAME_BYTES: usize = 4 << 10;
 
-/// A file that code is mapped from.
+/// A file whose code is mapped into a process.
 #[derive(Debug, Default)]
 pub(super) struct ElfSymbols {
-    /// Functions by address, as in the file.
+    /// The functions, by their address in the file.
     functions: Functions,
     segments: Vec<Segment>,
 }
 
-/// A stretch of the file, and the address that it is for.
+/// A segment of the file, and the address that it is mapped to.
 #[derive(Debug)]
 struct Segment {
     offset: u64,
@@ -54,11 +54,11 @@ impl ElfSymbols {
             let cache = ReadCache::new(Beginning::of(open_regular(&path).ok()?));
             object::File::parse(&cache).ok().map(|file| functions(&file))
         });
-        // A stripped file still has the dynamic symbols.
+        // A stripped file still has its dynamic symbols.
         Some(ElfSymbols { functions: apart.unwrap_or_else(|| functions(&file)), segments })
     }
 
-    /// The function that a place in the file is in, as people write it.
+    /// The demangled name of the function at an offset of the file.
     pub(super) fn name(&self, offset: u64) -> Option<String> {
         let segment = self
             .segments
@@ -76,7 +76,8 @@ fn debug_file(build_id: &[u8], root: &Path) -> Option<PathBuf> {
     [root, Path::new("/")].map(|root| root.join(&place)).into_iter().find(|path| path.exists())
 }
 
-/// A file up to a bound. Its reader sees the end there, and can't read more than the bound in all.
+/// A reader of a file up to a limit: it reports the end of the file there, and does not read more than the limit in
+/// total.
 #[derive(Debug)]
 struct Beginning {
     file: File,
@@ -124,7 +125,7 @@ fn functions<'data>(file: &object::File<'data, &'data ReadCache<Beginning>>) -> 
     Functions::new(text, functions)
 }
 
-/// A writer that fails beyond a bound.
+/// A writer that fails beyond a limit.
 struct Shortened(String);
 
 impl std::fmt::Write for Shortened {
@@ -137,10 +138,10 @@ impl std::fmt::Write for Shortened {
     }
 }
 
-/// The name in the source, without parameters; a name of C is one already.
+/// The demangled name without parameters; names of C stay as they are.
 fn demangled(name: &str) -> String {
     if let Ok(rust) = rustc_demangle::try_demangle(name) {
-        // Without the hash at its end.
+        // Leave out the hash at the end of the name.
         let mut plain = Shortened(String::new());
         return if write!(plain, "{rust:#}").is_ok() { plain.0 } else { name.to_string() };
     }
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_name_that_stands_for_a_very_long_one_stays_as_it_is() {
-        // Each step says the one before twice, in ten characters.
+        // Each step repeats the previous one twice, in ten characters.
         let steps = |steps: u32| {
             let step = |step| char::from_digit(step, 36).unwrap().to_ascii_uppercase();
             let pairs = (1..=steps).map(|before| format!("S0_IS{0}_S{0}_E", step(before)));

@@ -1,11 +1,11 @@
-//! Functions by their addresses, all names in one text.
+//! Functions by address, with all names in one text.
 
 use std::ops::Range;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Function {
     pub(super) start: u64,
-    /// The end of the function; if it is unknown, 0, which means up to the next function.
+    /// The end of the function, or 0 if it is unknown; then it extends to the next function.
     pub(super) end: u64,
     /// Range of the name within the text.
     pub(super) name: Range<usize>,
@@ -19,7 +19,7 @@ pub(super) struct Functions {
 
 impl Functions {
     pub(super) fn new(text: String, mut functions: Vec<Function>) -> Functions {
-        // Of several names for one address the longest function comes last and is used.
+        // If one address has several names, that of the longest function comes last and is used.
         functions.sort_by_key(|function| (function.start, function.end));
         Functions { text, functions }
     }

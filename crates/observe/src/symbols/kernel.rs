@@ -3,7 +3,7 @@
 use super::functions::{Function, Functions};
 use std::io;
 
-/// The kernel's functions, by their address.
+/// The kernel's functions, by address.
 pub(crate) struct KernelSymbols(Functions);
 
 impl KernelSymbols {
@@ -16,8 +16,8 @@ impl KernelSymbols {
         Ok(symbols)
     }
 
-    /// Lines of an address, a letter for the kind, and a name; after a tab the module. Without the right to see them
-    /// all addresses are zero.
+    /// Parses lines of an address, a letter for the kind and a name, followed by a tab and the module. For users
+    /// without the permission all addresses are zero.
     fn parse(text: String) -> KernelSymbols {
         let mut functions = Vec::new();
         for line in text.lines() {
@@ -33,7 +33,7 @@ impl KernelSymbols {
         KernelSymbols(Functions::new(text, functions))
     }
 
-    /// The function that an address is in, or the address where there is none.
+    /// The function that contains an address, or the address itself if there is none.
     pub(crate) fn name(&self, address: u64) -> String {
         self.0.name(address).map_or_else(|| format!("{address:#x}"), str::to_string)
     }

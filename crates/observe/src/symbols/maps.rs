@@ -2,21 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-/// A stretch of memory that code is run from.
+/// A mapping of executable memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mapping {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Offset in the file.
+    /// Offset of the mapping in the file.
     pub(super) offset: u64,
     /// Device and inode of the file; None for anonymous memory.
     pub(super) file: Option<String>,
-    /// The file's path as the process sees it, or a name in brackets; empty for memory without one.
+    /// The file's path as the process sees it, or a name in brackets; empty for unnamed memory.
     pub(super) name: String,
 }
 
 impl Mapping {
-    /// The path under which the kernel gives the file itself, even where another has its name by now.
+    /// A path through which the kernel gives access to the mapped file, even if another file now has its name.
     pub(super) fn by_range(&self, pid: u32) -> PathBuf {
         PathBuf::from(format!("/proc/{pid}/map_files/{:x}-{:x}", self.start, self.end))
     }
@@ -25,12 +25,12 @@ impl Mapping {
         root.join(self.name.trim_start_matches('/'))
     }
 
-    /// Whether the code belongs to no file: the process generated it.
+    /// Whether the code comes from no file, because the process generated it.
     pub(super) fn is_compiled(&self) -> bool {
         self.file.is_none() && !self.name.starts_with("[v")
     }
 
-    /// The label for a function without a name: the file's last name, so that one library is one frame.
+    /// The label for functions without a name: the file's last name, so that a library is one frame.
     pub(super) fn label(&self) -> String {
         match self.name.rsplit('/').next() {
             None | Some("") => "[anonymous]".to_string(),
@@ -40,14 +40,14 @@ impl Mapping {
     }
 }
 
-/// The stretches that may be executed, by their start.
+/// The executable mappings, by start.
 pub(super) fn parse(text: &str) -> Vec<Mapping> {
     let mut mappings: Vec<Mapping> = text.lines().filter_map(mapping).collect();
     mappings.sort_by_key(|mapping| mapping.start);
     mappings
 }
 
-/// `start-end rights offset device inode name`, with the name after blanks and with blanks in it.
+/// Parses `start-end rights offset device inode name`; the name comes after spaces and may contain spaces.
 fn mapping(line: &str) -> Option<Mapping> {
     let (range, rest) = line.split_once(' ')?;
     let (rights, rest) = rest.split_once(' ')?;

@@ -1,6 +1,6 @@
-//! Functions that a process has compiled itself, as it tells in a file for `perf`: `/tmp/perf-PID.map`.
+//! Functions that a process has compiled itself, from the file that it writes for `perf`: `/tmp/perf-PID.map`.
 //!
-//! Lines of the start and the size in hexadecimal, and the name:
+//! Each line has the start and the size in hexadecimal, and the name:
 //! <https://git.kernel.org/pub/scm/linux/kernel/git/torvalds/linux.git/tree/tools/perf/Documentation/jit-interface.txt>
 
 use super::functions::{Function, Functions};
@@ -9,10 +9,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Longer ones are read to here: they are written by the process that is watched.
+/// The most bytes that are read; the watched process writes the file and may write any amount.
 const BYTES_AT_MOST: u64 = 256 << 20;
 
-/// The file's identity, size and time of change when it was read.
+/// The file's identity, size and modification time when it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct State {
     path: PathBuf,
@@ -27,13 +27,13 @@ pub(super) struct PerfMap {
 }
 
 impl PerfMap {
-    /// Reads the file where it has changed. Whether there is anything new.
+    /// Reads the file if it has changed. Returns whether there is anything new.
     pub(super) fn refresh(&mut self, pid: u32) -> bool {
         let found = places(pid).into_iter().find_map(|path| {
             let facts = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
             Some(State { bytes: facts.len(), changed: facts.modified().ok(), path })
         });
-        // A file that is gone with its process keeps its last content.
+        // If the file was deleted with its process, its last content is kept.
         let Some(state) = found.filter(|found| Some(found) != self.state.as_ref()) else { return false };
         let mut text = Vec::new();
         let read = open_regular_no_link(&state.path).and_then(|file| file.take(BYTES_AT_MOST).read_to_end(&mut text));
@@ -50,7 +50,7 @@ impl PerfMap {
     }
 }
 
-/// Where the process may have written its map: in its own /tmp under its own pid, or in ours.
+/// Where the process may have written its map: in its own /tmp under its own pid, or in this machine's /tmp.
 fn places(pid: u32) -> [PathBuf; 2] {
     let status = read_proc(format!("/proc/{pid}/status")).unwrap_or_default();
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();

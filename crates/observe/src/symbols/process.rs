@@ -9,16 +9,16 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Shortest interval between refreshes of the process's mappings and compiled code, when an address is in neither.
+/// Shortest interval between two reads of the process's mappings and compiled code, for addresses that are in neither.
 const REFRESH_EVERY: Duration = Duration::from_millis(250);
-/// Addresses whose names are kept.
+/// The most addresses whose names are kept.
 const SYMBOLS_KEPT: usize = 1 << 18;
 
 /// The function that an address belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Symbol {
     pub(crate) name: Rc<str>,
-    /// By the process itself, while it ran.
+    /// Whether the process compiled the function at run time.
     pub(crate) compiled: bool,
 }
 
@@ -46,14 +46,14 @@ impl ProcessSymbols {
         }
     }
 
-    /// The function that an address is in; the file or the kind of memory in brackets where that has no name for it.
+    /// The function that contains an address; if it has no name, the file or the kind of memory in brackets.
     pub(crate) fn symbol(&mut self, address: u64) -> Symbol {
         if let Some(symbol) = self.symbols.get(&address) {
             return symbol.clone();
         }
         let mut found = self.find(address);
         if found.is_none() {
-            // A library may have been loaded, or a function compiled.
+            // A library may have been loaded, or a function compiled, since the last read.
             self.refresh();
             found = self.find(address);
         }
@@ -98,14 +98,15 @@ impl ProcessSymbols {
         symbols?.name(address - mapping.start + mapping.offset)
     }
 
-    /// Reads what the process has mapped and compiled since. Returns whether addresses may have other names now.
+    /// Reads what the process has mapped and compiled since the last call. Returns whether names of addresses may have
+    /// changed.
     pub(crate) fn refresh(&mut self) -> bool {
         if self.refreshed.is_some_and(|refreshed| refreshed.elapsed() < REFRESH_EVERY) {
             return false;
         }
         self.refreshed = Some(Instant::now());
         let mappings = maps::parse(&read_proc(format!("/proc/{}/maps", self.pid)).unwrap_or_default());
-        // A process that has ended has none any more, and its last samples still want names.
+        // A process that has ended has no mappings any more, but its last samples still need names.
         let moved = !mappings.is_empty() && mappings != self.mappings;
         if moved {
             self.mappings = mappings;

@@ -1,16 +1,16 @@
-//! System calls: numbers on this architecture, names, and how they use descriptors.
+//! System calls: their numbers on this architecture, their names, and how they use file descriptors.
 
 use super::records::CALLS;
 use std::fmt;
 use std::str::FromStr;
 use syscalls::{Errno, Sysno};
 
-/// How a call uses descriptors and paths, as the programs in the kernel need it.
+/// How a call uses descriptors and paths, in the form that the eBPF programs need.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CallKind {
     /// Index of the descriptor argument plus one; 0 for none.
     pub(super) descriptor: u8,
-    /// Index plus one of the argument that points to a path, or to the place for two new descriptors.
+    /// Index plus one of the argument that points to a path, or to the memory for two new descriptors.
     pub(super) pointer: u8,
     pub(super) result: Result,
     pub(super) flags: u8,
@@ -24,10 +24,10 @@ pub(super) enum Result {
     Plain,
     Bytes,
     Descriptor,
-    /// A new descriptor for some commands of fcntl.
+    /// A new descriptor, for some commands of fcntl.
     Fcntl,
     Pair,
-    /// The descriptor refers to something else afterwards.
+    /// The call changes what the descriptor refers to.
     Renamed,
 }
 
@@ -62,7 +62,7 @@ impl Calls {
         self.names.iter().position(|known| *known == name).filter(|_| !name.is_empty())
     }
 
-    /// The known name nearest to an unknown one.
+    /// The known name most similar to an unknown one.
     fn nearest(&self, name: &str) -> &'static str {
         let alike = |known: &&'static str| (strsim::jaro_winkler(name, known) * 1e9) as u64;
         self.names.iter().copied().max_by_key(alike).unwrap_or_default()
@@ -84,7 +84,7 @@ impl ChosenCalls {
     }
 }
 
-/// Names with commas between them.
+/// Parses names with commas between them.
 impl FromStr for ChosenCalls {
     type Err = String;
 

@@ -1,4 +1,4 @@
-//! Names of descriptors: each identity that the kernel reports gets a name once.
+//! Names of file descriptors. The eBPF programs give each open file an identity, which is resolved to a name once.
 
 use super::calls::Calls;
 use super::records::{CALLS, Descriptor};
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// A name is kept so long after its descriptor was closed: a call may be in flight on it, and sums are read later.
+/// How long a name is kept after its descriptor was closed: a call may still use it, and sums are read later.
 const KEEP: Duration = Duration::from_secs(30);
 
-/// Bytes of a path that the kernel hands over at most.
+/// The most bytes of a path that the eBPF programs pass on.
 const PATH_LIMIT: usize = 255;
 
 /// The file, socket or path that a call used.
@@ -41,9 +41,9 @@ struct Seen {
 pub(super) struct Descriptors {
     pids: Vec<u32>,
     names: HashMap<u32, Named>,
-    /// The identity that each descriptor of each process has now.
+    /// The identity that each descriptor of each process currently has.
     current: HashMap<(u8, i32), u32>,
-    /// Open before the recording began.
+    /// Descriptors that were open before the recording began.
     seeds: HashMap<(u8, i32), Seen>,
     closed: VecDeque<(Instant, u32)>,
     pub(super) nothing: Named,
@@ -51,7 +51,7 @@ pub(super) struct Descriptors {
 }
 
 impl Descriptors {
-    /// Reads what the processes have open.
+    /// Reads the open descriptors of the processes.
     pub(super) fn new(pids: &[u32]) -> Descriptors {
         let mut descriptors = Descriptors {
             pids: pids.to_vec(),
@@ -63,7 +63,7 @@ impl Descriptors {
             unknown: Named::new("", "unknown"),
         };
         for (process, pid) in (0_u8..).zip(pids) {
-            // A process that has ended is noticed elsewhere.
+            // The end of a process is detected elsewhere.
             let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { continue };
             for entry in entries.flatten() {
                 let Some(fd) = entry.file_name().to_str().and_then(|fd| fd.parse().ok()) else { continue };
@@ -83,7 +83,8 @@ impl Descriptors {
         }
     }
 
-    /// The name for a call that takes a path, relative to the folder `identity` if the call takes one as well.
+    /// The name for a call that takes a path. If the call also takes a folder, the path is relative to the folder
+    /// `identity`.
     pub(super) fn path(&self, process: u8, identity: u32, path: &[u8]) -> Named {
         if path.is_empty() {
             return self.name(identity);
@@ -100,7 +101,7 @@ impl Descriptors {
         }
     }
 
-    /// Takes in that an identity will not be used by new calls.
+    /// Marks an identity that no new call will use.
     pub(super) fn closed(&mut self, identity: u32) {
         self.closed.push_back((Instant::now(), identity));
     }
@@ -120,7 +121,7 @@ impl Descriptors {
             let path = if descriptor.path.len() < PATH_LIMIT {
                 Some(self.whole_path(process, descriptor.from, descriptor.path))
             } else {
-                // The path was cut off; /proc has all of it if the descriptor is still open.
+                // The path was cut off; /proc has the full path if the descriptor is still open.
                 self.open_now(process, descriptor).map(|seen| seen.named.file.to_string())
             };
             return Named { file: path.unwrap_or_default().into(), kind: kind_of(descriptor.mode) };
@@ -145,7 +146,7 @@ impl Descriptors {
         }
     }
 
-    /// The descriptor in /proc now, if its inode is still the same.
+    /// Reads the descriptor in /proc, if its inode is still the same.
     fn open_now(&self, process: u8, descriptor: &Descriptor<'_>) -> Option<Seen> {
         let seen = read_link(&self.folder(process)?.join("fd").join(descriptor.fd.to_string()))?;
         (seen.inode == descriptor.inode).then_some(seen)
@@ -184,7 +185,7 @@ fn unix_path(table: &str, inode: u64) -> Option<&str> {
     })
 }
 
-/// An internet socket, by its addresses.
+/// The addresses of an internet socket.
 fn socket(descriptor: &Descriptor<'_>) -> Option<Named> {
     let address = |bytes: &[u8; 16]| -> Option<IpAddr> {
         match i32::from(descriptor.family) {
@@ -202,7 +203,7 @@ fn socket(descriptor: &Descriptor<'_>) -> Option<Named> {
     })
 }
 
-/// A descriptor in /proc/PID/fd.
+/// Path of a descriptor in /proc/PID/fd.
 fn read_link(link: &Path) -> Option<Seen> {
     let target = std::fs::read_link(link).ok()?;
     let facts = std::fs::metadata(link).ok()?;
@@ -225,7 +226,7 @@ fn is_socket(mode: u32) -> bool {
     mode & libc::S_IFMT == libc::S_IFSOCK
 }
 
-/// The kind of what a path leads to.
+/// The kind of file that a path leads to.
 fn kind_of(mode: u32) -> &'static str {
     match mode & libc::S_IFMT {
         libc::S_IFREG => "file",

@@ -1,11 +1,11 @@
-//! The programs in the kernel that follow system calls, as they are set up.
+//! Loads and sets up the eBPF programs that follow system calls.
 
 use super::calls::Calls;
 use super::records::{self, LOST_REASONS};
 use super::{SyscallsMode, SyscallsOptions};
 use crate::ebpf::{self, Programs, Unavailable};
 
-/// Loads the programs, without effect as yet.
+/// Loads the programs, without attaching them.
 pub(super) fn load(options: &SyscallsOptions, calls: &Calls) -> Result<Programs, Unavailable> {
     let summary = options.syscalls == SyscallsMode::Summary;
     let object = ebpf::load(ebpf::object!("syscalls"), |name, map| match name {

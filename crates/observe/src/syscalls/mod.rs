@@ -1,4 +1,4 @@
-//! System calls of the watched processes, from programs in the kernel: each call as a row, or added up every second.
+//! System calls of the watched processes, recorded by eBPF programs: one row per call, or sums per second.
 //!
 //! ```text
 //! sys_enter ─▶ start, descriptor ─┐                         ┌─▶ syscalls          (full)
@@ -107,7 +107,7 @@ impl Source for Syscalls {
     }
 }
 
-/// Whether system calls can be followed here, by loading the programs without attaching them.
+/// Whether system calls can be followed on this machine; loads the programs without attaching them.
 pub fn syscalls_available() -> Result<(), Unavailable> {
     ebpf::require()?;
     let options = SyscallsOptions { syscalls: SyscallsMode::Full, buffer_bytes: 1 << 16, ..SyscallsOptions::default() };

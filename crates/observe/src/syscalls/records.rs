@@ -1,4 +1,4 @@
-//! Data that the programs in the kernel and their reader exchange: the counterpart of `bpf/syscalls.h`.
+//! The data that the eBPF programs and their reader exchange. It must match `bpf/syscalls.h`.
 
 use super::calls::CallKind;
 use super::{SyscallsMode, SyscallsOptions};
@@ -6,7 +6,7 @@ use crate::ebpf::{Bytes, text};
 
 pub(super) const CALLS: usize = 512;
 
-/// Why calls were lost, in the order of the kernel's counters.
+/// The reasons for lost calls, in the order of the programs' counters.
 pub(super) const LOST_REASONS: [&str; 4] = [
     "the ring buffer was full",
     "the kernel had no memory to note the start of a call",
@@ -17,7 +17,7 @@ pub(super) const LOST_REASONS: [&str; 4] = [
 /// The value of FLAG_CHOSEN in `bpf/syscalls.h`.
 const CHOSEN: u8 = 8;
 
-/// The settings as the programs read them.
+/// The settings, as the programs read them.
 pub(super) fn settings(options: &SyscallsOptions, kinds: &[CallKind; CALLS]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(12 + 4 * CALLS);
     bytes.extend(u32::from(options.syscalls == SyscallsMode::Summary).to_ne_bytes());
@@ -43,15 +43,15 @@ pub(super) enum Record<'a> {
 /// A call that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ended {
-    /// Identity of the call's descriptor; 0 for a call without one.
+    /// Identity of the call's descriptor; 0 for a call without a descriptor.
     pub(super) identity: u32,
-    /// On CLOCK_MONOTONIC.
+    /// Start, on CLOCK_MONOTONIC.
     pub(super) start_ns: i64,
     pub(super) duration_ns: i64,
     pub(super) returned: i64,
 }
 
-/// A descriptor as the kernel reports it.
+/// A descriptor as the eBPF programs report it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Descriptor<'a> {
     pub(super) identity: u32,
@@ -67,7 +67,7 @@ pub(super) struct Descriptor<'a> {
     pub(super) path: &'a [u8],
 }
 
-/// Sums of calls that have everything in common.
+/// Sums of calls that agree in thread, call, file and result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sum {
     pub(super) tid: u32,
@@ -115,7 +115,7 @@ pub(super) fn record(bytes: &[u8]) -> Option<Record<'_>> {
     })
 }
 
-/// Reads an entry of a table of sums.
+/// Parses an entry of the map of sums.
 pub(super) fn sum(key: &[u8], value: &[u8]) -> Option<Sum> {
     let (mut key, mut value) = (Bytes(key), Bytes(value));
     let (tid, identity) = (key.u32()?, key.u32()?);

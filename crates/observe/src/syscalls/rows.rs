@@ -1,4 +1,4 @@
-//! Makes rows of the kernel programs' records.
+//! Makes rows from the eBPF programs' records.
 
 use super::SyscallsMode;
 use super::calls::{Calls, error_name};
@@ -21,7 +21,7 @@ struct Row {
     named: Named,
 }
 
-/// Calls and descriptors that are known, and the rows that wait.
+/// The known calls and descriptors, and the rows that wait to be written.
 pub(super) struct Rows {
     calls: Calls,
     mode: SyscallsMode,
@@ -39,7 +39,8 @@ struct Total {
 }
 
 impl Rows {
-    /// Reads the processes' open descriptors. The programs are attached already, and report changes.
+    /// Reads the open descriptors of the processes. The programs are attached before, so that they report later
+    /// changes.
     pub(super) fn new(pids: &[u32], mode: SyscallsMode, calls: Calls) -> Rows {
         Rows { calls, mode, descriptors: Descriptors::new(pids), waiting: Vec::new() }
     }
@@ -73,7 +74,7 @@ impl ebpf::Rows for Rows {
     }
 
     fn append(&mut self, to: &mut Output) {
-        // A thread's calls in a row: their names repeat, and their starts are near to each other.
+        // Sorted by thread, because then names repeat and starts are close together.
         self.waiting.sort_unstable_by_key(|row| (row.tid, row.start_ns));
         self.waiting.iter().for_each(|row| to.count(row.process, 1));
         let clock = to.recorder.clock();

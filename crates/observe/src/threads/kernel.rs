@@ -1,4 +1,4 @@
-//! Counters of all threads of a process at once, from a program in the kernel (`bpf/threads.bpf.c`).
+//! Counters of all threads of a process at once, from an eBPF program (`bpf/threads.bpf.c`).
 
 use super::{Reading, Switched, Used};
 use crate::ebpf::{self, Bytes, Unavailable};
@@ -10,13 +10,13 @@ const RECORD_BYTES: usize = 64;
 
 pub(super) struct Tasks {
     link: Link,
-    /// Holds the program.
+    /// Keeps the program loaded.
     _object: Object,
     bytes: Vec<u8>,
 }
 
 impl Tasks {
-    /// Fails too where the kernel does not know the process by this number.
+    /// Also fails if the kernel does not know the process by this pid.
     pub(super) fn open(pid: u32) -> Result<Tasks, Unavailable> {
         ebpf::require()?;
         let object = ebpf::load(ebpf::object!("threads"), |name, map| match name {
@@ -35,7 +35,7 @@ impl Tasks {
         Ok(tasks)
     }
 
-    /// Finds the threads that are there. Fails when the process is gone.
+    /// Finds the existing threads. Fails if the process has ended.
     pub(super) fn read(&mut self, found: &mut Vec<Reading>) -> io::Result<()> {
         self.bytes.clear();
         Iter::new(&self.link).map_err(io::Error::other)?.read_to_end(&mut self.bytes)?;

@@ -1,4 +1,4 @@
-//! CPU time, run-queue delay, switches and migrations of every thread of a process, from a program in the kernel or from /proc.
+//! CPU time, run-queue delay, switches and migrations of every thread of a process, from an eBPF program or from /proc.
 
 mod kernel;
 mod proc;
@@ -13,10 +13,10 @@ use proc::Proc;
 use std::collections::HashMap;
 use std::io;
 
-/// Rows after which the name of a thread is looked up again: threads name themselves after they start.
+/// Number of rows after which a thread's name is read again: threads name themselves after they start.
 const ROWS_PER_NAME: u32 = 10;
 
-/// Length of a thread's name in the kernel, with the final zero.
+/// Length of a thread's name in the kernel, including the terminating zero.
 const NAME_BYTES: usize = 16;
 
 /// A process whose threads are sampled.
@@ -34,11 +34,11 @@ pub struct Threads {
     last_ns: i64,
 }
 
-/// Counts of captured and lost threads in a tick.
+/// Numbers of captured and lost threads of one sample.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Captured {
     pub rows: u64,
-    /// Threads that exist and could not be read.
+    /// Threads that exist but could not be read.
     pub lost: u64,
 }
 
@@ -66,20 +66,20 @@ struct Thread {
 struct Reading {
     tid: i64,
     used: Used,
-    /// None if not read this time.
+    /// The counters; None if they were not read this time.
     switched: Option<Switched>,
     /// The kernel's name, if the counters come with it.
     name: Option<[u8; NAME_BYTES]>,
 }
 
-/// Counters of a thread since it began.
+/// Counters of a thread since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Used {
     cpu_ns: i64,
     run_queue_ns: Option<i64>,
 }
 
-/// Further counters of a thread since its start, as far as the kernel has them.
+/// Further counters of a thread since its start, if the kernel has them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Switched {
     migrations: Option<i64>,
@@ -88,7 +88,7 @@ struct Switched {
 }
 
 impl Threads {
-    /// Begins to sample a process; its threads' counters count from here.
+    /// Begins to sample a process. The counters of its threads count from here.
     pub fn new(pid: u32, process: &'static str, node: &str, names: ThreadNames, clock: &Clock) -> io::Result<Threads> {
         // Sources that need eBPF report why it is not available.
         let source = Tasks::open(pid).map_or_else(|_| Source::Proc(Proc::new(pid)), Source::Kernel);
@@ -103,7 +103,7 @@ impl Threads {
         Ok(threads)
     }
 
-    /// The provider of the data, and whether its times are exact or the kernel's ticks.
+    /// The provider of the data, and whether its times are exact or in ticks of the kernel.
     pub fn provider(&self) -> &'static str {
         match &self.source {
             Source::Kernel(_) => "ebpf",
@@ -112,18 +112,18 @@ impl Threads {
         }
     }
 
-    /// Samples every thread into the recording. Fails when the process is gone.
+    /// Writes a sample of every thread to the recording. Fails if the process has ended.
     pub fn sample(&mut self, recorder: &Recorder) -> io::Result<Captured> {
         let clock = recorder.clock();
         self.tick(&clock, |row| recorder.append(row))
     }
 
-    /// The group of a thread that was there at the last sample; empty while it has not run.
+    /// The group of a thread that existed at the last sample; empty while it has not run.
     pub fn group(&self, tid: i64) -> Option<&str> {
         self.known.get(&tid).map(|thread| thread.group.as_str())
     }
 
-    /// The threads that were there at the last sample, each with its group.
+    /// The threads that existed at the last sample, each with its group.
     pub fn groups(&self) -> impl Iterator<Item = (i64, &str)> {
         self.known.iter().map(|(tid, thread)| (*tid, thread.group.as_str()))
     }
@@ -161,7 +161,7 @@ impl Threads {
 }
 
 impl Source {
-    /// Finds the threads that are there; how many could not be read though they are. Fails when the process is gone.
+    /// Finds the existing threads. Returns how many exist but could not be read. Fails if the process has ended.
     fn read(&mut self, now_ns: i64, found: &mut Vec<Reading>) -> io::Result<u64> {
         match self {
             Source::Kernel(tasks) => tasks.read(found).map(|()| 0),
@@ -171,7 +171,7 @@ impl Source {
 }
 
 impl Thread {
-    /// The increase of the counters; None if they have not changed.
+    /// The increase of the counters since the last call; None if they have not changed.
     fn count(&mut self, reading: &Reading) -> Option<(Used, Switched)> {
         let switched = reading.switched.unwrap_or(self.switched);
         if reading.used == self.used && switched == self.switched {
@@ -264,7 +264,7 @@ mod tests {
         let (mut cpu_ns, mut groups, mut switches) = (0, std::collections::BTreeSet::new(), 0);
         let mut until = Instant::now() + Duration::from_secs(60);
         while Instant::now() < until {
-            // Names are looked at once a second.
+            // Names are read once a second.
             if let Ok(then) = has_done.try_recv() {
                 until = then + Duration::from_millis(1200);
             }

@@ -2,7 +2,8 @@
 //!
 //! A thread's `schedstat` is one short line and is read at every refresh. Its long `sched`, which takes the kernel five
 //! times as long to write, is read once a second, and only when the thread has run since. Both files stay open, so a
-//! refresh is one `pread` for a sleeping thread. The list of threads is read when their number has changed, or one is gone.
+//! refresh is one `pread` for a sleeping thread. The list of threads is read when their number has changed, or one has
+//! ended.
 
 use super::{Reading, Switched, Used};
 use helenus_cassandra::foreign::read_proc;
@@ -32,12 +33,12 @@ pub(super) struct Proc {
 #[derive(Debug)]
 struct Thread {
     time: File,
-    /// Whether `time` is `schedstat` or the coarser `stat`.
+    /// Whether the file `time` is `schedstat` or the coarser `stat`.
     exact: bool,
-    /// `sched`, if the kernel has it.
+    /// The file `sched`, if the kernel has it.
     sched: Option<File>,
     used: Used,
-    /// When `sched` was read.
+    /// The time at which `sched` was last read.
     switched_ns: i64,
     /// Whether the thread has run since its switches were read.
     owes_switches: bool,
@@ -56,7 +57,7 @@ impl Proc {
         }
     }
 
-    /// Whether exact times are read, or the kernel has only ticks.
+    /// Whether exact times are read, or only ticks.
     pub(super) fn is_exact(&self) -> bool {
         self.threads.values().any(|thread| thread.exact)
     }
@@ -67,7 +68,7 @@ impl Proc {
         for (tid, thread) in &mut self.threads {
             match thread.read(now_ns, self.tick_ns, &mut self.buffer) {
                 Ok((used, switched)) => found.push(Reading { tid: *tid, used, switched, name: None }),
-                // The process is gone.
+                // The process has ended.
                 Err(_) => self.listed = None,
             }
         }
@@ -133,7 +134,7 @@ impl Thread {
         })
     }
 
-    /// Reads the counters of a thread; the further ones only when they are due.
+    /// Reads the counters of a thread; the slower ones only when they are due.
     fn read(&mut self, now_ns: i64, tick_ns: i64, buffer: &mut [u8]) -> io::Result<(Used, Option<Switched>)> {
         let text = read_at_start(&self.time, buffer)?;
         // An unreadable line changes nothing.
@@ -158,7 +159,7 @@ fn read_at_start<'a>(file: &File, buffer: &'a mut [u8]) -> io::Result<&'a str> {
     Ok(std::str::from_utf8(&buffer[..length]).unwrap_or_default())
 }
 
-/// `schedstat`: CPU time, time ready and waiting (both in ns), time slices.
+/// Parses `schedstat`: CPU time, run-queue delay (both in ns), number of time slices.
 fn schedstat(text: &str) -> Option<Used> {
     let mut numbers = text.split_ascii_whitespace();
     let cpu_ns = numbers.next()?.parse().ok()?;
@@ -166,7 +167,8 @@ fn schedstat(text: &str) -> Option<Used> {
     Some(Used { cpu_ns, run_queue_ns: Some(run_queue_ns) })
 }
 
-/// `stat`: user and system time are the 12th and 13th field after the name, which may hold spaces and parentheses.
+/// Parses `stat`: user and system time are the 12th and 13th field after the name, which may contain spaces and
+/// parentheses.
 fn stat(text: &str, tick_ns: i64) -> Option<Used> {
     let after_name = &text[text.rfind(')')? + 1..];
     let mut fields = after_name.split_ascii_whitespace().skip(11);
@@ -175,7 +177,7 @@ fn stat(text: &str, tick_ns: i64) -> Option<Used> {
     Some(Used { cpu_ns: (user + system) * tick_ns, run_queue_ns: None })
 }
 
-/// `sched`: lines of a name, a colon and a number.
+/// Parses `sched`: lines of a name, a colon and a number.
 fn sched_counters(text: &str) -> Switched {
     let mut switched = Switched::default();
     for line in text.lines() {

@@ -14,11 +14,11 @@ const METADATA_CHANGED: i32 = 0x08;
 pub(super) struct Answer<'a> {
     pub(super) kind: &'static str,
     pub(super) error: Option<Cow<'static, str>>,
-    /// None if the response has no rows, or their number is too far behind.
+    /// Number of rows; None if the response has none, or if the number lies behind the bytes that were read.
     pub(super) rows: Option<i64>,
     pub(super) has_more_pages: bool,
     pub(super) prepared: Option<PreparedAnswer<'a>>,
-    /// The keyspace that the connection has from now on.
+    /// The keyspace that the connection uses from now on (USE).
     pub(super) keyspace: Option<&'a str>,
 }
 
@@ -26,12 +26,13 @@ pub(super) struct Answer<'a> {
 pub(super) struct PreparedAnswer<'a> {
     pub(super) id: &'a [u8],
     pub(super) keyspace: Option<&'a str>,
-    /// None before version 4, and where it is longer than what is read.
+    /// The indices of the partition key's values; None before version 4, and if they lie behind the bytes that were
+    /// read.
     pub(super) values: Option<Described>,
 }
 
 impl<'a> Answer<'a> {
-    /// Parses a body, which may be cut off.
+    /// Parses a body, which may be truncated.
     pub(super) fn read(version: u8, code: u8, body: &'a [u8]) -> Answer<'a> {
         let mut answer = Answer { kind: kind(code), ..Answer::default() };
         match code {
@@ -39,7 +40,7 @@ impl<'a> Answer<'a> {
                 let code = BodyReader::new(body).int();
                 answer.error = Some(code.map_or(Cow::Borrowed("unknown"), error_name));
             }
-            // On an error the fields read so far are kept.
+            // If parsing fails, the fields read so far are kept.
             opcode::RESULT => drop(answer.read_result(version, &mut BodyReader::new(body))),
             _ => {}
         }
@@ -91,7 +92,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// The keyspace of a prepared statement's table, from its bound values or else from its result columns.
+/// The keyspace of a prepared statement's table, from the metadata of its bound values or of its result columns.
 fn prepared_keyspace<'a>(version: u8, reader: &mut BodyReader<'a>) -> Result<Option<&'a str>, Malformed> {
     let (flags, values) = (reader.int()?, reader.int()?);
     if version >= 4 {
@@ -99,7 +100,7 @@ fn prepared_keyspace<'a>(version: u8, reader: &mut BodyReader<'a>) -> Result<Opt
             reader.short()?;
         }
     }
-    // The keyspace is given once for all values, or with the first.
+    // The keyspace is given once for all values, or with the first value.
     if flags & GLOBAL_TABLE != 0 || values > 0 {
         return reader.text().map(Some);
     }
@@ -121,7 +122,7 @@ fn kind(code: u8) -> &'static str {
     }
 }
 
-/// Section 9 of the protocol's specification.
+/// Error codes from section 9 of the protocol's specification.
 fn error_name(code: i32) -> Cow<'static, str> {
     Cow::Borrowed(match code {
         0x0000 => "server_error",

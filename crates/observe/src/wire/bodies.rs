@@ -1,11 +1,11 @@
-//! Unpacks the bodies of messages.
+//! Decompresses the bodies of messages.
 
 use super::packet::Side;
 use helenus_cassandra::cql::Compression;
 use helenus_cassandra::cql::frame::{self, BodyReader};
 use std::borrow::Cow;
 
-/// The body proper: not compressed, and without what may stand before it.
+/// The body: decompressed, and without the fields that may precede it.
 pub(super) fn proper<'a>(
     side: Side,
     flags: u8,
@@ -15,13 +15,13 @@ pub(super) fn proper<'a>(
     let body = match compressed {
         None => Cow::Borrowed(body),
         Some(Some(compression)) => Cow::Owned(compression.decompress_body(body).ok()?),
-        // The start of the connection, which has the compression, was not seen.
+        // The start of the connection, where compression is negotiated, was not captured.
         Some(None) => {
             let any = [Compression::Lz4, Compression::Snappy];
             Cow::Owned(any.iter().find_map(|compression| compression.decompress_body(body).ok())?)
         }
     };
-    // In a request, the flags of tracing and warnings stand for nothing in the body.
+    // In a request, the flags for tracing and warnings add no fields to the body.
     let flags = if side == Side::Client { flags & 0x04 } else { flags };
     let start = frame::skip_extras(&body, flags).ok()?;
     Some(match body {
@@ -33,21 +33,21 @@ pub(super) fn proper<'a>(
     })
 }
 
-/// Options of STARTUP.
+/// The options of a STARTUP message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Startup {
     pub(super) compression: Option<Compression>,
     pub(super) driver: Driver,
 }
 
-/// The driver of a connection, by its own name and version.
+/// The driver of a connection, by the name and version that it reports.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Driver {
     pub(super) name: Option<String>,
     pub(super) version: Option<String>,
 }
 
-/// Characters of a name that are kept.
+/// The most characters of a name that are kept.
 const LONGEST_NAME: usize = 100;
 
 impl Driver {

@@ -3,10 +3,10 @@
 use helenus_cassandra::process;
 use std::time::Duration;
 
-/// Share of the node's CPU time that this thread may use. The kernel uses about as much to pass packets on: 2 %
-/// together.
+/// Share of the node's CPU time that this thread may use. The kernel uses about as much to deliver packets, so together
+/// they use 2 %.
 const BUDGET: f64 = 0.01;
-/// Share of one CPU that following requests may use on a node that does little.
+/// Share of one CPU that following requests may always use, for nodes that do little.
 const LEAST: f64 = 0.02;
 
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Budget {
     tick_ns: f64,
 }
 
-/// The part of the node's CPU time that was spent.
+/// CPU time spent, and the CPU time of the node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Share {
     spent_ns: f64,
@@ -31,7 +31,7 @@ impl Budget {
         Budget { pid, ticks: ticks(pid).unwrap_or_default(), tick_ns: 1e9 / ticks_per_s as f64 }
     }
 
-    /// Compares the time spent in an interval with the node's; none where the node's own time is not known.
+    /// Compares the CPU time spent in an interval with the node's; None if the node's CPU time is not known.
     pub(super) fn spend(&mut self, spent_ns: i64, interval: Duration) -> Option<Share> {
         let now = ticks(self.pid)?;
         let node_ns = now.saturating_sub(std::mem::replace(&mut self.ticks, now)) as f64 * self.tick_ns;
@@ -44,7 +44,7 @@ fn ticks(pid: i32) -> Option<u64> {
 }
 
 impl Share {
-    /// How many times the number of followed connections must be halved; None if they are within the budget.
+    /// How many times the number of followed connections must be halved; None if the cost is within the budget.
     pub(super) fn fewer(self) -> Option<u32> {
         let budget_ns = (BUDGET * self.node_ns).max(LEAST * self.interval_ns);
         (self.spent_ns > budget_ns && budget_ns > 0.0).then(|| (self.spent_ns / budget_ns).log2().ceil() as u32)

@@ -1,4 +1,5 @@
-//! The conversations of clients with one node: their packets, put in order, read, and requests paired with answers.
+//! The conversations of clients with one node: packets are put in order and parsed, and requests are paired with their
+//! answers.
 
 use super::answers::Answer;
 use super::bodies::{Driver, proper, startup};
@@ -17,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-/// Connections that are followed at once. A node takes fewer by default.
+/// The most connections that are followed at the same time. By default a node accepts fewer.
 const CONNECTIONS: usize = 1 << 16;
 
 /// Why requests were not paired.
@@ -59,7 +60,7 @@ pub(super) struct Request {
     pub(super) bytes: u64,
     pub(super) is_compressed: bool,
     pub(super) is_traced: bool,
-    /// Of STARTUP.
+    /// The driver, from a STARTUP message.
     pub(super) driver: Option<Driver>,
 }
 
@@ -70,22 +71,22 @@ pub(super) struct Client {
     pub(super) port: u16,
 }
 
-/// All conversations with one node.
+/// All client connections of one node.
 #[derive(Debug)]
 pub(super) struct Conversations {
     port: u16,
     all: HashMap<SocketAddr, Conversation, RandomState>,
     pub(super) statements: Statements,
     lost: [u64; LOST_REASONS.len()],
-    /// Bytes of connections that are encrypted.
+    /// Bytes on encrypted connections.
     pub(super) tls_bytes: u64,
     sample: Sample,
 }
 
-/// Connections that are not followed any more.
+/// Ended connections and those that are not followed any more.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LeftOut {
-    /// Recent requests for each followed connection.
+    /// Number of recent requests of each followed connection.
     pub(super) weight: f64,
 }
 
@@ -101,7 +102,7 @@ impl Conversations {
         }
     }
 
-    /// The connection was open, and this its keyspace.
+    /// Sets the keyspace of a connection that was open before the recording began.
     pub(super) fn learn_keyspace(&mut self, client: SocketAddr, keyspace: &str) {
         let keyspace = self.statements.keyspace(keyspace);
         let conversation = self.all.entry(client).or_insert_with(|| Conversation::new(client));
@@ -112,10 +113,10 @@ impl Conversations {
         self.sample
     }
 
-    /// Halves the connections that are followed so many times, or as often as enough with requests remain: a weight says
-    /// nothing true of a few connections, one of which may have all the requests. None where nothing is left out.
+    /// Halves the followed connections this many times, or as often as leaves enough requests. A weight is not reliable
+    /// for a few connections, one of which may send all the requests. None if no connection is left out.
     pub(super) fn narrow(&mut self, halvings: u32) -> Option<LeftOut> {
-        /// Candidate choices of the first connections; the one that keeps the share of requests best is used.
+        /// Number of candidate selections of connections; the one that best preserves the share of requests is used.
         const TRIED: u16 = 64;
         const FEWEST_FOLLOWED: usize = 8;
         let now = self.sample;
@@ -140,7 +141,7 @@ impl Conversations {
         Some(LeftOut { weight: all as f64 / followed as f64 })
     }
 
-    /// Takes in a packet, from its IP header on.
+    /// Processes a packet, from its IP header on.
     pub(super) fn take(&mut self, time_ns: i64, packet: &[u8], mut each: impl FnMut(Exchange)) {
         if let Some(packet) = Packet::read(packet, self.port) {
             self.take_packet(time_ns, &packet, &mut each);
@@ -148,12 +149,12 @@ impl Conversations {
     }
 
     pub(super) fn take_packet(&mut self, time_ns: i64, packet: &Packet<'_>, each: &mut impl FnMut(Exchange)) {
-        // Taken by the kernel when more were followed.
+        // The kernel captured this packet while more connections were followed.
         if !self.sample.follows(packet.client.port()) {
             return;
         }
         if packet.begins() && packet.from == Side::Client {
-            // A port that is used again.
+            // A new connection that reuses the port of an earlier one.
             if let Some(before) = self.all.remove(&packet.client) {
                 self.end(before, each);
             }
@@ -223,20 +224,20 @@ struct ProtocolState {
     compression: Option<Compression>,
     keyspace: Option<Rc<str>>,
     pending: HashMap<i16, Pending, RandomState>,
-    /// Streams on which a request was seen: an answer on another one belongs to a request from before.
+    /// Streams on which a request was seen. An answer on another stream belongs to a request from before the recording.
     known: HashSet<i16, RandomState>,
-    /// Requests have been missed since those streams were known.
+    /// Whether requests have been missed since `known` was started.
     has_missed: bool,
-    /// Recent answered requests.
+    /// Number of recently answered requests.
     requests: u64,
     lost: [u64; LOST_REASONS.len()],
 }
 
-/// A request without its answer as yet.
+/// A request without its answer so far.
 #[derive(Debug)]
 struct Pending {
     request: Request,
-    /// Whether something of each side was missed since.
+    /// For each side, whether bytes were missed since the request.
     has_missed: [bool; 2],
 }
 
@@ -289,7 +290,7 @@ impl Conversation {
                 read(part, side, messages, |message| protocol.hear(side, message, client, statements, each));
             });
         }
-        // A client that went away did not wait for its answers.
+        // A client that closed its connection did not wait for its answers.
         protocol.pending.clear();
     }
 
@@ -303,14 +304,14 @@ impl Conversation {
     }
 }
 
-/// The effect of a message on the protocol.
+/// The effect of a message on the state of the protocol.
 enum Agreed {
     Nothing,
-    /// From now on both sides speak in segments.
+    /// From now on both sides send segments.
     Segments(Packing),
 }
 
-/// Reads the messages of one side.
+/// Parses the messages of one side.
 fn read(
     part: Part<'_>,
     side: Side,
@@ -331,7 +332,7 @@ fn read(
                     messages.iter_mut().for_each(|messages| messages.upgrade(packing));
                 }
             }
-            // Messages of the other side may come before the next readable one of this side.
+            // Messages of the other side may have an earlier time than the next message of this side.
             if messages[side as usize].is_broken {
                 hear(None);
             }
@@ -340,7 +341,7 @@ fn read(
 }
 
 impl ProtocolState {
-    /// Takes in a message, or that some were missed.
+    /// Processes a message, or the fact that messages were missed.
     fn hear(
         &mut self,
         side: Side,
@@ -362,8 +363,8 @@ impl ProtocolState {
         }
     }
 
-    /// Something of one side was not captured. When that holds for both sides, a request may have been answered and its
-    /// stream be used by another: the next answer on it proves nothing.
+    /// Notes that bytes of one side were not captured. If that happens on both sides, a request may have been answered
+    /// and its stream reused by another request. Then the next answer on the stream can't be paired.
     fn miss(&mut self, side: Side) {
         if side == Side::Client {
             self.known.clear();
@@ -454,7 +455,7 @@ impl ProtocolState {
                 });
             }
             None if self.has_missed || self.known.contains(&message.stream) => self.lost[NO_REQUEST] += 1,
-            // Asked before the recording began.
+            // The request was sent before the recording began.
             None => {}
         }
         // From version 5 on, segments begin after the first answer to STARTUP.
@@ -474,14 +475,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A packet of a capture, apart from its addresses.
+    /// A packet of a capture, without its addresses.
     #[derive(Debug, Clone)]
     struct Captured {
         time_ns: i64,
         bytes: Vec<u8>,
     }
 
-    /// Reads a capture of an Ethernet in the classic format of pcap.
+    /// Reads an Ethernet capture in the classic pcap format.
     fn captured(file: &str) -> Vec<Captured> {
         const ETHERNET: usize = 14;
         let bytes = std::fs::read(format!("../../fixtures/wire/{file}.pcap")).unwrap();
@@ -502,7 +503,7 @@ mod tests {
         "127.0.0.1:9042".parse().unwrap()
     }
 
-    /// The content of an exchange without its times.
+    /// The content of an exchange, without its times.
     fn summary(exchange: &Exchange) -> (u16, i16, u8, String, &'static str, u64, u64) {
         let Exchange { client_port, stream, request, kind, answer_bytes, .. } = exchange;
         (
@@ -555,14 +556,14 @@ mod tests {
         }
     }
 
-    /// The begin of the capture is left out: what is under way is found.
+    /// Without the beginning of the capture, requests under way are recognized.
     #[test]
     fn connections_that_are_under_way_are_understood() {
         for file in ["v4-snappy", "v5", "v5-lz4"] {
             let captured = captured(file);
             let all = packets(&captured);
             let (whole, _) = exchanges(&all);
-            // From the first request of the load on.
+            // Begins at the first request of the load.
             let first_ns = whole
                 .iter()
                 .filter(|one| one.request.asked.statement.starts_with("INSERT") && one.kind == "void")
@@ -587,11 +588,12 @@ mod tests {
         }
     }
 
-    /// A connection is followed as a whole, or not at all, and the weight makes up for what is left out.
+    /// A connection is followed completely or not at all, and the weight accounts for the connections that are left
+    /// out.
     #[test]
     fn of_fewer_connections_every_request_is_paired() {
         let captured = captured("v5");
-        // Several clients that do the same at the same time.
+        // Several clients that send the same at the same time.
         let copies = packets(&captured).into_iter().flat_map(|(time_ns, packet)| {
             (0..32).map(move |copy| {
                 let mut packet = packet;
@@ -627,7 +629,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
-        /// Cut anywhere, sent twice and in another order: the same requests and answers.
+        /// Packets that are cut anywhere, sent twice and reordered give the same requests and answers.
         #[test]
         fn cut_and_shuffled_captures_are_the_same(
             file in prop::sample::select(vec!["v4-snappy", "v5", "v5-lz4"]),
@@ -637,7 +639,8 @@ mod tests {
             let whole = packets(&captured);
             let mut draw = seed.iter().cycle();
             let mut cut: Vec<(usize, i64, Packet<'_>)> = Vec::new();
-            // Of one side, a packet never passes one of the other: an answer does not come before its request.
+            // Only packets of one side are reordered, and never across a packet of the other side: an answer does not
+            // come before its request.
             let mut turn = (0, Side::Client);
             for (time_ns, packet) in &whole {
                 if packet.begins() || packet.ends() || packet.from != turn.1 {
@@ -651,7 +654,7 @@ mod tests {
                     let mut piece = *packet;
                     piece.sequence = packet.sequence.wrapping_add(at as u32);
                     piece.payload = &packet.payload[at..end];
-                    // One turn may have several packets.
+                    // One turn of a side may have several packets.
                     let base = turn.0 + place;
                     cut.push((base + late, *time_ns, piece));
                     if twice {
@@ -673,7 +676,7 @@ mod tests {
             prop_assert_eq!(expected, got);
         }
 
-        /// Whichever packets are missing, reported exchanges are true and the rest is counted.
+        /// Whichever packets are missing, the reported exchanges are correct and the rest is counted as lost.
         #[test]
         fn nothing_is_made_up_where_packets_are_missing(
             file in prop::sample::select(vec!["v4-snappy", "v5", "v5-lz4"]),
@@ -681,7 +684,7 @@ mod tests {
         ) {
             let captured = captured(file);
             let whole = packets(&captured);
-            // All that have the same bytes: what is sent again has another time.
+            // All packets with the same bytes are removed, because a retransmission has another time.
             let same = |packet: &Packet<'_>| (packet.client, packet.from == Side::Node, packet.sequence);
             let missing: HashSet<_> =
                 missing.iter().map(|share| same(&whole[(share * whole.len() as f64) as usize].1)).collect();

@@ -1,17 +1,19 @@
-//! The filter that the kernel applies to each packet: TCP from and to one node's port, with something in it.
+//! The filter that the kernel applies to each packet. It accepts TCP packets with a payload, from and to one node's
+//! port.
 //!
-//! Incoming packets are taken when they arrive, and outgoing ones when they leave, so that packets within the machine,
-//! which pass twice, are taken once. If all of a node's packets stay on the machine, each is taken when it arrives: a
-//! listener for outgoing packets makes the kernel copy the head of every packet. Packets begin with their IP header.
+//! Packets to the node are captured as incoming packets, and packets from the node as outgoing ones. So packets within
+//! the machine, which pass twice, are captured once. If all of a node's packets stay on the machine, all are captured
+//! as incoming packets, because a listener for outgoing packets makes the kernel copy the head of every packet. Packets
+//! begin with their IP header.
 
 use super::sample::{FACTOR, Sample};
 use libc::sock_filter;
 use std::net::{IpAddr, SocketAddr};
 
-/// Outcome of a filter: take the packet.
+/// The filter's result that accepts the packet.
 const TAKE: &str = "take";
 const LEAVE: &str = "leave";
-/// To the next instruction.
+/// Jump to the next instruction.
 const NEXT: &str = "";
 
 const OUTGOING: u32 = libc::PACKET_OUTGOING as u32;
@@ -29,7 +31,7 @@ const LOAD_LENGTH: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_LEN) as u16;
 const LOAD_SAVED: u16 = (libc::BPF_LD | libc::BPF_MEM) as u16;
 const SAVE: u16 = libc::BPF_ST as u16;
 const X_IS: u16 = (libc::BPF_LDX | libc::BPF_W | libc::BPF_IMM) as u16;
-/// X becomes four times the low half of a byte: the length of an IPv4 header.
+/// Sets X to four times the low half of a byte, which is the length of an IPv4 header.
 const X_HEADER: u16 = (libc::BPF_LDX | libc::BPF_B | libc::BPF_MSH) as u16;
 const X_IS_A: u16 = (libc::BPF_MISC | libc::BPF_TAX) as u16;
 const AND: u16 = (libc::BPF_ALU | libc::BPF_AND | libc::BPF_K) as u16;
@@ -42,10 +44,10 @@ const IF_ANY_BIT: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
 const JUMP: u16 = (libc::BPF_JMP | libc::BPF_JA) as u16;
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
 
-/// Begin or end of a connection: FIN, SYN, RST.
+/// TCP flags of the begin or end of a connection: FIN, SYN, RST.
 const BEGINS_OR_ENDS: u32 = 0x07;
 
-/// An instruction, with the names of where it goes.
+/// An instruction with the labels of its jump targets.
 struct Step {
     code: u16,
     operand: u32,
@@ -53,7 +55,7 @@ struct Step {
     otherwise: &'static str,
 }
 
-/// Steps, and the names of some of them.
+/// Instructions, and the labels of some of them.
 #[derive(Default)]
 struct Program {
     steps: Vec<Step>,
@@ -97,7 +99,8 @@ pub(super) fn stays(node: SocketAddr) -> bool {
     node.ip().to_canonical().is_loopback()
 }
 
-/// The filter for a node that listens there, and for the connections that are followed. A wildcard address is every address.
+/// The filter for a node that listens on this address, and for the followed connections. A wildcard address stands for
+/// every address.
 pub(super) fn for_node(node: SocketAddr, sample: Sample) -> Vec<sock_filter> {
     let mut program = Program::default();
     program.step(LOAD_WORD, PACKET_TYPE);
@@ -109,7 +112,7 @@ pub(super) fn for_node(node: SocketAddr, sample: Sample) -> Vec<sock_filter> {
     program.step(LOAD_BYTE, 9);
     program.branch(IF_EQUAL, TCP, NEXT, LEAVE);
     program.step(LOAD_HALF, 6);
-    // The first fragment alone has ports, and the later ones would be missed: no TCP of today is fragmented.
+    // Only the first fragment of a packet has ports. Fragments are dropped; current TCP stacks do not fragment.
     program.branch(IF_ANY_BIT, 0x3FFF, LEAVE, NEXT);
     program.step(X_HEADER, 0);
     ends(&mut program, node, sample, "v4 from", (16, 12), false);
@@ -121,7 +124,7 @@ pub(super) fn for_node(node: SocketAddr, sample: Sample) -> Vec<sock_filter> {
     program.step(X_IS, 40);
     ends(&mut program, node, sample, "v6 from", (24, 8), true);
 
-    // X is the length of the IP header. Skip pure acknowledgements.
+    // X is the length of the IP header. Packets without a payload are dropped.
     program.name("tcp");
     program.step(LOAD_BYTE_AT_X, 13);
     program.branch(IF_ANY_BIT, BEGINS_OR_ENDS, TAKE, NEXT);
@@ -142,8 +145,8 @@ pub(super) fn for_node(node: SocketAddr, sample: Sample) -> Vec<sock_filter> {
     program.assemble()
 }
 
-/// Continues with incoming packets to the node, and with packets from the node: outgoing ones, or incoming ones if all
-/// stay on the machine. X is the length of the IP header; its addresses are at the given offsets.
+/// Accepts packets to the node if they are incoming, and packets from the node if they are outgoing, or if they are
+/// incoming and all stay on the machine. X is the length of the IP header; its addresses are at the given offsets.
 fn ends(
     program: &mut Program,
     node: SocketAddr,
@@ -171,7 +174,7 @@ fn ends(
     program.branch(JUMP, 0, "tcp", NEXT);
 }
 
-/// Leaves packets of connections that are not followed; the client's port is so far behind X.
+/// Drops packets of connections that are not followed. The client's port is at this offset from X.
 fn chosen(program: &mut Program, sample: Sample, offset: u32) {
     if sample.level > 0 {
         program.step(LOAD_HALF_AT_X, offset);
@@ -182,7 +185,7 @@ fn chosen(program: &mut Program, sample: Sample, offset: u32) {
     }
 }
 
-/// Leaves packets whose address at `offset` is another one.
+/// Drops packets whose address at `offset` is another one.
 fn address(program: &mut Program, node: IpAddr, offset: u32, is_v6: bool) {
     let bytes = match (node, is_v6) {
         (ip, _) if ip.is_unspecified() => return,
@@ -205,7 +208,7 @@ fn address(program: &mut Program, node: IpAddr, offset: u32, is_v6: bool) {
 mod tests {
     use super::*;
 
-    /// As the kernel runs it, as far as these filters go.
+    /// Runs the filter as the kernel would, for the instructions that these filters use.
     fn run(filter: &[sock_filter], packet: &[u8], packet_type: u8) -> bool {
         let (mut a, mut x, mut memory, mut at) = (0u32, 0u32, [0u32; 16], 0usize);
         let word = |offset: u32, size: usize| -> Option<u32> {

@@ -1,18 +1,19 @@
-//! Texts of partition keys, for a user who watches a node and requests them. They stay in the memory of this process.
+//! Texts of partition keys, for a user who watches a node and requests them. They are kept in the memory of this
+//! process only.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Keys that are known at once; twice as many at most.
+/// Size of a generation of keys; at most two generations are kept.
 const KEPT: usize = 50_000;
 
-/// Texts of the partition keys that were met last, by token.
+/// Texts of the most recently seen partition keys, by token.
 #[derive(Debug, Clone, Default)]
 pub struct Keys {
     texts: Arc<Mutex<Texts>>,
 }
 
-/// Two generations: when the younger is full, it takes the place of the elder.
+/// Two generations: when the younger one is full, it replaces the older one.
 #[derive(Debug, Default)]
 struct Texts {
     younger: HashMap<i64, String, foldhash::fast::RandomState>,
@@ -32,14 +33,14 @@ impl Keys {
         }
     }
 
-    /// The text of the key with this token, where it was met of late.
+    /// The text of the key with this token, if it was seen recently.
     pub fn text(&self, token: i64) -> Option<String> {
         let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         texts.younger.get(&token).or_else(|| texts.elder.get(&token)).cloned()
     }
 }
 
-/// Two are the same if they have the same texts now and later.
+/// Two are equal if they share the same texts.
 impl PartialEq for Keys {
     fn eq(&self, other: &Keys) -> bool {
         Arc::ptr_eq(&self.texts, &other.texts)

@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 /// How long a node may take for each answer.
 const ASKED_WITHIN: Duration = Duration::from_secs(2);
-/// How long it is asked where the partition keys of prepared statements are.
+/// How long the node is asked for the partition keys of prepared statements.
 const KEYS_WITHIN: Duration = Duration::from_secs(1);
 
-/// A node's answers, apart from those that conversations have taken in.
+/// The node's answers, except those that were passed to the conversations.
 #[derive(Debug, Default)]
 pub(super) struct NodeAnswers {
     pub(super) drivers: Vec<(Client, Driver)>,
-    /// Names what the node did not tell; empty if nothing is missing.
+    /// Names the facts that the node did not provide; empty if nothing is missing.
     pub(super) note: String,
 }
 
@@ -37,12 +37,12 @@ pub(super) fn learn(conversations: &mut Conversations, node: SocketAddr) -> Node
 
 fn ask(conversations: &mut Conversations, connection: &mut Connection) -> Result<NodeAnswers, Error> {
     for table in RingTable::ALL {
-        // Cassandra before 4.0 has no peers_v2; whether a replica was asked is then unknown.
+        // Cassandra before 4.0 has no peers_v2; then it is unknown whether the coordinator is a replica.
         let rows = connection.query(&table.query()).map(|rows| rows.rows).unwrap_or(vec![vec![Value::Null]]);
         let texts = rows.iter().map(|row| row.first().and_then(Value::text).unwrap_or_default());
         texts.for_each(|json| conversations.statements.replicas.learn(table, json));
     }
-    // Before Cassandra 4.0 there is no such table.
+    // Cassandra before 4.0 has no such table.
     let clients = connection.query("SELECT * FROM system_views.clients").unwrap_or_default();
     let drivers = learn_clients(conversations, &clients);
     let prepared =
@@ -60,8 +60,9 @@ fn ask(conversations: &mut Conversations, connection: &mut Connection) -> Result
     Ok(NodeAnswers { drivers, note })
 }
 
-/// Takes in the texts of prepared statements, and where their partition keys are: PREPARE of a statement that a node has
-/// prepared changes nothing there. Returns how many the node did not describe in time.
+/// Stores the texts of prepared statements, and asks the node for the indices of their partition keys. A PREPARE of a
+/// statement that the node has prepared changes nothing there. Returns how many statements the node did not describe in
+/// time.
 fn learn_prepared(conversations: &mut Conversations, connection: &mut Connection, rows: &Rows) -> usize {
     let mut statements: Vec<(Option<&str>, &[u8], &str)> = (0..rows.rows.len())
         .filter_map(|row| match (rows.get(row, "prepared_id"), rows.get(row, "query_string").text()) {
@@ -72,7 +73,7 @@ fn learn_prepared(conversations: &mut Conversations, connection: &mut Connection
             _ => None,
         })
         .collect();
-    // Those without a keyspace first: a connection that has one keeps one.
+    // Statements without a keyspace come first, because a connection keeps its keyspace once it is set.
     statements.sort_unstable();
     let (begun, mut used, mut unknown) = (Instant::now(), None, 0);
     for (keyspace, id, text) in statements {
@@ -106,7 +107,7 @@ fn learn_clients(conversations: &mut Conversations, rows: &Rows) -> Vec<(Client,
         let text = |column: &str| rows.get(row, column).text().filter(|text| !text.is_empty());
         let driver = Driver::of(text("driver_name"), text("driver_version"));
         drivers.push((Client { address: address.to_string().into(), port }, driver));
-        // Some releases lack the column.
+        // Some releases do not have the column.
         if let Some(keyspace) = text("keyspace_name") {
             conversations.learn_keyspace(SocketAddr::new(address, port), keyspace);
         }

@@ -1,4 +1,4 @@
-//! The protocol's messages in one direction of a connection: turns ordered bytes into messages with times.
+//! The protocol's messages in one direction of a connection: parses ordered bytes into messages with times.
 //!
 //! ```text
 //! bytes ─▶ frames                                (versions 3 and 4, and the handshake)
@@ -16,17 +16,18 @@ use helenus_cassandra::cql::frame::{HEADER, opcode};
 
 /// The longest message that a node takes by default is 16 MiB; answers may be longer.
 const LARGEST: u32 = 512 << 20;
-/// Bytes kept of a message: the readable part of a statement, and the fields behind a shorter one.
+/// The most bytes kept of a message: enough for the readable part of a statement, and for the fields after a shorter
+/// one.
 const TEXT: usize = READ + (4 << 10);
-/// The most bytes kept of a batch: its consistency level comes after all statements.
+/// The most bytes kept of a batch, whose consistency level comes after all statements.
 const BATCH: usize = 64 << 10;
-/// Bytes kept of a compressed message: part of a message can't be decompressed.
+/// The most bytes kept of a compressed message; a part of such a message can't be decompressed.
 const COMPRESSED: usize = 4 << 20;
 
 const FLAG_COMPRESSED: u8 = 0x01;
 const FLAG_TRACING: u8 = 0x02;
 const FLAG_WARNINGS: u8 = 0x08;
-/// Payload and warnings, which stand before the body proper.
+/// Flags for a custom payload and warnings, which come before the body.
 const FLAGS_BEFORE: u8 = 0x0C;
 
 /// A message with the kept part of its body.
@@ -36,9 +37,9 @@ pub(super) struct Message<'a> {
     pub(super) flags: u8,
     pub(super) stream: i16,
     pub(super) opcode: u8,
-    /// Header and body, as they are on the wire, but without what segments add.
+    /// Header and body as on the wire, without the framing of segments.
     pub(super) size: u64,
-    /// When the first and the last byte passed.
+    /// The times at which the first and the last byte passed.
     pub(super) first_ns: i64,
     pub(super) last_ns: i64,
     /// Whether something between this message and the one before could not be read.
@@ -69,30 +70,30 @@ impl Message<'_> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Framing {
-    /// The next byte is the first of the connection.
+    /// The next byte is the first byte of the connection.
     Begin,
-    /// It is not known where in a message the next byte is.
+    /// The position within a message is unknown.
     Lost,
     Frames,
     Segments(Packing),
     Tls,
 }
 
-/// The direction of the bytes, and the reader's state.
+/// The state of the reader of one direction.
 #[derive(Debug)]
 pub(super) struct Messages {
     side: Side,
     framing: Framing,
     frame: Frame,
-    /// The bytes of an incomplete segment, and when its first byte passed.
+    /// The bytes of an incomplete segment, and the time of its first byte.
     segment: Vec<u8>,
     segment_first_ns: i64,
-    /// Frames out of segments, and how far they have been read.
+    /// Frames unpacked from segments, and the offset up to which they have been parsed.
     opened: Vec<u8>,
     opened_read: usize,
     /// Whether something could not be read since the last message.
     pub(super) is_broken: bool,
-    /// How often the reader lost the message boundaries.
+    /// How many times the reader lost the message boundaries.
     pub(super) breaks: u64,
     pub(super) tls_bytes: u64,
 }
@@ -101,7 +102,7 @@ pub(super) struct Messages {
 #[derive(Debug, Default)]
 struct Frame {
     header: Vec<u8>,
-    /// Bytes of the body that are not read yet.
+    /// Bytes of the body that have not been read yet.
     left: u64,
     keep: usize,
     body: Vec<u8>,
@@ -125,7 +126,7 @@ impl Messages {
         }
     }
 
-    /// Reads a direction of a connection that was open before.
+    /// A reader for one direction of a connection that was open before the recording.
     pub(super) fn under_way(side: Side) -> Messages {
         Messages { framing: Framing::Lost, ..Messages::begun(side) }
     }
@@ -137,7 +138,7 @@ impl Messages {
         }
     }
 
-    /// Bytes before the next ones were not captured.
+    /// Notes that bytes before the next ones were not captured.
     pub(super) fn gap(&mut self) {
         if self.framing != Framing::Tls {
             self.lose();
@@ -154,7 +155,7 @@ impl Messages {
         self.opened_read = 0;
     }
 
-    /// The next message that is whole; takes from the bytes what it has read.
+    /// The next complete message; removes what it has parsed from the bytes.
     pub(super) fn next(&mut self, bytes: &mut &[u8], time_ns: i64) -> Option<Message<'_>> {
         loop {
             if self.opened_read < self.opened.len() {
@@ -212,7 +213,7 @@ impl Messages {
     }
 
     fn read_segment(&mut self, packing: Packing, bytes: &mut &[u8], time_ns: i64) {
-        // A segment that is whole in the bytes is read in place.
+        // A segment that is complete in the bytes is parsed in place.
         let is_apart = !self.segment.is_empty();
         if is_apart {
             self.segment.extend_from_slice(bytes);
@@ -223,7 +224,7 @@ impl Messages {
         match packing.open(all) {
             Ok(Some(segment)) => {
                 let rest = &bytes[bytes.len() - (all.len() - segment.size)..];
-                // After a gap, the rest of a frame that began before it is useless.
+                // After a gap, the rest of a frame that began before it can't be used.
                 if !segment.is_self_contained
                     && self.frame.is_between()
                     && !plausible(self.side, &segment.payload, true)
@@ -243,13 +244,13 @@ impl Messages {
                 }
                 *bytes = &[];
             }
-            // The bytes that were waiting are lost with their segment.
+            // The bytes of a frame that began in an earlier segment are lost, too.
             Err(_) => self.lose(),
         }
     }
 }
 
-/// The bytes are no message.
+/// The error that the bytes are not a valid message.
 struct Broken;
 
 impl Frame {
@@ -257,7 +258,7 @@ impl Frame {
         self.header.is_empty()
     }
 
-    /// Reads on; says whether the frame is whole.
+    /// Reads more of the frame; returns whether it is complete.
     fn read(&mut self, side: Side, bytes: &mut &[u8], time_ns: i64) -> Result<bool, Broken> {
         if self.header.len() < HEADER {
             if self.header.is_empty() {
@@ -304,7 +305,7 @@ impl Frame {
     }
 }
 
-/// How a connection speaks, by its first byte.
+/// The framing of a connection, by its first byte.
 fn begin(side: Side, first: u8) -> Option<Framing> {
     const TLS_HANDSHAKE: u8 = 0x16;
     const TLS_ALERT: u8 = 0x15;
@@ -347,13 +348,14 @@ fn length(side: Side, header: &[u8]) -> Option<u32> {
                 | opcode::AUTH_SUCCESS
         ),
     };
-    // A client counts its streams from 0; events have -1.
+    // A client numbers its streams from 0; events have stream -1.
     let is_stream = high & 0x80 == 0 || (side == Side::Node && code == opcode::EVENT);
     let length = u32::from_be_bytes(*length);
     (is_version(side, version) && flags & 0xE0 == 0 && is_code && is_stream && length <= LARGEST).then_some(length)
 }
 
-/// Whether frames begin here, judged by following their headers. At the start of a packet one frame is enough.
+/// Whether frames begin here, which is checked by following their headers. At the start of a packet one frame is
+/// enough.
 fn plausible(side: Side, mut bytes: &[u8], is_packet: bool) -> bool {
     const NO_LARGER: u32 = 16 << 20;
     const PROOF: usize = 3;
@@ -371,14 +373,14 @@ fn plausible(side: Side, mut bytes: &[u8], is_packet: bool) -> bool {
     true
 }
 
-/// The next place where a message begins, and its framing there.
+/// The next place at which a message begins, and the framing there.
 fn find(side: Side, bytes: &[u8]) -> (usize, Framing) {
     for at in 0..bytes.len() {
         let here = &bytes[at..];
         if is_version(side, here[0]) && plausible(side, here, at == 0) {
             return (at, Framing::Frames);
         }
-        // A header checksum of 24 bits, then a checksum of the payload.
+        // A segment header has a checksum of 24 bits; a checksum of the payload follows the payload.
         for packing in [Packing::Plain, Packing::Lz4] {
             if packing.begins(here) && packing.open(here).is_ok() {
                 return (at, Framing::Segments(packing));
@@ -407,13 +409,13 @@ fn is_tls(mut bytes: &[u8]) -> bool {
     }
 }
 
-/// How many bytes of a body to keep.
+/// How many bytes of a body are kept.
 fn wanted(side: Side, flags: u8, code: u8) -> usize {
     let wanted = match (side, code) {
         (Side::Client, opcode::QUERY | opcode::PREPARE | opcode::EXECUTE | opcode::STARTUP)
         | (Side::Node, opcode::RESULT | opcode::ERROR) => TEXT,
         (Side::Client, opcode::BATCH) => BATCH,
-        // Other messages are not kept: some have passwords.
+        // The bodies of other messages are not kept, because some contain passwords.
         _ => 0,
     };
     match wanted {

@@ -1,11 +1,11 @@
-//! Requests on the wire: each with its answer, as they passed the node's network, whatever client and node did.
+//! Requests on the wire, each with its answer, captured on the node's network independently of client and node.
 //!
 //! ```text
 //! packet socket ─▶ packets ─▶ order of each direction ─▶ messages ─▶ request and answer paired ─▶ wire
 //! ```
 //!
-//! Packets are taken where they come in and go out, and not where the node reads and writes them: a request that waits
-//! in the socket while the node is paused is waiting.
+//! Packets are captured when they arrive and leave, and not when the node reads and writes them. So the time that a
+//! request waits in the socket while the node is paused is counted.
 
 mod answers;
 mod bodies;
@@ -60,10 +60,10 @@ pub struct WireOptions {
     /// Provider of the clients' requests
     #[arg(long, alias = "wire", value_name = "FROM", default_value = "auto")]
     pub requests: RequestsFrom,
-    /// Whether there is an agent to record them inside the JVM.
+    /// Whether an agent is loaded that can record requests inside the JVM.
     #[arg(skip)]
     pub(crate) has_agent: bool,
-    /// Gets the texts of partition keys, of requests on the wire.
+    /// Receives the texts of partition keys of requests on the wire.
     #[arg(skip)]
     pub keys: Option<Keys>,
 }
@@ -89,7 +89,7 @@ impl Source for Wire {
             return Ok(());
         }
         for (node, _) in context.servers() {
-            // By default, a JVM that is no Cassandra node has no requests.
+            // By default, no requests are recorded of a JVM that is no Cassandra node.
             if options.requests == RequestsFrom::Auto && !is_cassandra(&node) {
                 continue;
             }
@@ -112,7 +112,7 @@ impl Source for Wire {
         Ok(())
     }
 
-    /// By listening to packets for a moment.
+    /// Checks it by capturing packets for a moment.
     fn checks(&self) -> Vec<Check> {
         let nobody = SocketAddr::from(([127, 0, 0, 1], 9));
         let found = "a packet socket; what is in TLS can't be read";
@@ -135,7 +135,7 @@ pub(crate) fn address_of(node: &Watched) -> Result<SocketAddr, Unavailable> {
     })
 }
 
-/// Begins to record the requests of a node. There is nothing to run where the agent does it.
+/// Begins to record the requests of a node. If the agent records them, nothing has to run here.
 fn start_one(context: &Context<'_>, node: &Watched, options: &WireOptions) -> Result<Option<Worker>, Unavailable> {
     let address = address_of(node)?;
     let keys = options.keys.clone();
@@ -174,13 +174,13 @@ fn listen(
     Ok(worker.noted(context, vec![facts(SOURCE, &node.node, PROVIDER, &note)]))
 }
 
-/// The thread that listens.
+/// The thread that captures packets.
 struct Listener {
     ring: Ring,
     conversations: Conversations,
     rows: Rows,
     cpu_ns: i64,
-    /// None to follow all connections, whatever that costs.
+    /// The budget; None to follow all connections at any cost.
     budget: Option<Budget>,
 }
 
@@ -191,7 +191,7 @@ impl Listener {
             let instruction = instructions.wait(wait);
             let is_over = instruction.is_stop();
             if is_over {
-                // The kernel hands over the packets captured so far within this time.
+                // The kernel delivers the packets that it has captured so far within this time.
                 std::thread::sleep(2 * HANDED_OVER_AFTER);
             }
             let Listener { ring, conversations, rows, .. } = &mut self;
@@ -227,7 +227,7 @@ impl Listener {
         self.rows.report(&mut self.conversations, Account { cpu_ns, dropped, remark });
     }
 
-    /// Follows fewer connections where they cost more than the budget.
+    /// Follows fewer connections if the cost exceeds the budget.
     fn keep_to_budget(&mut self, share: Share) {
         let Some(fewer) = share.fewer() else { return };
         // The requests so far keep their weight.

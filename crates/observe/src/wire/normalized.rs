@@ -1,9 +1,10 @@
-//! Statements without the values in them: values may be secrets, and they don't tell statements apart.
+//! Removes the values from statements: values may be secrets, and statements that differ only in values are counted
+//! together.
 
-/// Characters of a statement that are kept.
+/// The most characters of a statement that are kept.
 const LONGEST: usize = 1000;
 
-/// A statement with `?` for each literal, for a whole collection of literals, and for a list of `IN`, whatever its
+/// A statement with `?` in place of each literal, of a whole collection of literals, and of a list of `IN` of any
 /// length. With `is_cut` the end of the text is missing: its last word may be part of a literal and is dropped.
 pub(super) fn normalized(statement: &str, is_cut: bool) -> String {
     let statement = if is_cut { without_last_word(statement) } else { statement };
@@ -36,7 +37,7 @@ struct Bracket {
 }
 
 impl Text {
-    /// Writes what the text begins with; returns how long that is.
+    /// Writes the first token of the text; returns its length.
     fn take(&mut self, first: char, left: &str) -> usize {
         if is_of_word(first) && !self.text.ends_with(is_of_word) {
             let length = literal(left).unwrap_or(0);
@@ -60,7 +61,7 @@ impl Text {
                 self.value();
                 2 + left[2..].find("$$").map_or(left.len() - 2, |end| end + 2)
             }
-            // A name stays as it is. One without an end may hold anything.
+            // A quoted name stays as it is. One without a closing quote may contain a literal.
             '"' => match quoted(left, "\"") {
                 Some(end) => {
                     self.text.push_str(&left[..end]);
@@ -88,7 +89,7 @@ impl Text {
             '(' | '[' | '{' => {
                 let is_of_values = match first {
                     '(' => self.follows("IN") || self.brackets.last().is_some_and(|outer| outer.is_of_values),
-                    // An element of a collection: `list[0]`.
+                    // An element of a collection, such as `list[0]`.
                     '[' => !self.follows_operand(),
                     _ => true,
                 };
@@ -137,11 +138,11 @@ impl Text {
         text
     }
 
-    /// Replaces the content of a bracket that contains only values by one `?`.
+    /// Replaces the content of a bracket that contains only values by a single `?`.
     fn close(&mut self, closing: char) {
         let Some(Bracket { at, is_of_values: true }) = self.brackets.pop() else { return };
         let content = self.text.get(at + 1..self.text.len() - 1).unwrap_or_default();
-        // The markers `:name` of a list, too.
+        // This includes a list of named markers, `:name`.
         let is_of_names = closing == ')' && content.split(',').all(|item| item.trim_start().starts_with(':'));
         if !is_of_names && !is_one_value(content) {
             return;
@@ -150,7 +151,7 @@ impl Text {
         self.text.push_str(if closing == ')' { "(?)" } else { "?" });
     }
 
-    /// Whether the last thing is a value or a name, which a minus or an index may follow.
+    /// Whether the last token is a value or a name, which a minus sign or an index may follow.
     fn follows_operand(&self) -> bool {
         let text = self.text.trim_end();
         let word = text.rsplit(|letter: char| !is_of_word(letter)).next().unwrap_or_default();
@@ -167,13 +168,13 @@ impl Text {
     }
 }
 
-/// Whether there are values in a bracket, and nothing else.
+/// Whether a bracket contains values and nothing else.
 fn is_one_value(content: &str) -> bool {
     let mut words = content.split(|letter: char| ", :(){}[]".contains(letter)).filter(|word| !word.is_empty());
     words.next() == Some("?") && words.all(|word| word == "?")
 }
 
-/// The length of a quoted text, in which quotes are doubled; None if it has no end.
+/// The length of a quoted text, in which quotes are doubled; None if there is no closing quote.
 fn quoted(text: &str, quote: &str) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -189,7 +190,7 @@ fn is_constant(word: &str) -> bool {
     ["true", "false", "nan", "infinity"].iter().any(|constant| constant.eq_ignore_ascii_case(word))
 }
 
-/// The length of the number, blob, uuid or duration that a text begins with.
+/// The length of the number, blob, uuid or duration at the start of a text.
 fn literal(text: &str) -> Option<usize> {
     if is_uuid(text) {
         return Some(36);
@@ -201,7 +202,7 @@ fn literal(text: &str) -> Option<usize> {
     if first == 'P' { iso_duration(text) } else { None }
 }
 
-/// The length of a number, a blob or a duration that begins with a digit.
+/// The length of a number, blob or duration that begins with a digit.
 fn number(text: &str) -> usize {
     let is_hexadecimal = text.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("0x"));
     let mut before = ' ';
@@ -213,7 +214,7 @@ fn number(text: &str) -> usize {
     .unwrap_or(text.len())
 }
 
-/// The length of a duration literal such as `P1Y2DT3H` or `P0001-02-03T04:05:06`; None if there is none.
+/// The length of a duration literal such as `P1Y2DT3H` or `P0001-02-03T04:05:06`; None if the text is none.
 fn iso_duration(text: &str) -> Option<usize> {
     let length = text.find(|next: char| !(is_of_word(next) || ['-', ':', '.'].contains(&next))).unwrap_or(text.len());
     let rest = &text[1..length];
@@ -310,7 +311,7 @@ mod tests {
             let _ = normalized(&text, is_cut);
         }
 
-        /// Words that lexers stumble over, in any order.
+        /// Fragments that are difficult for a lexer, in any order.
         #[test]
         fn any_words_are_read(words in prop::collection::vec(prop::sample::select(vec![
             "'", "''", "\"", "$$", "$", "--", "\n", "/*", "*/", "//", "(", ")", "[", "]", "{", "}", "-", "5", "IN", ",", ":", "?",
@@ -322,7 +323,7 @@ mod tests {
 
         #[test]
         fn what_is_in_quotes_is_never_shown(secret in "[a-z]{8}", before in "[ a-z'=]{0,20}", cut in 0usize..60) {
-            // With an even number of quotes before it, the secret is in quotes.
+            // If there is an even number of quotes before it, the secret is in quotes.
             prop_assume!(before.matches('\'').count() % 2 == 0 && !before.ends_with('\''));
             let statement = format!("{before}'{secret}Q' AND a = 1");
             let shown = normalized(&statement, false);

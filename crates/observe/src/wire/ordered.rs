@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-/// Most bytes kept while an earlier part is missing: delayed, or not captured.
+/// The most bytes that are kept while an earlier part is delayed or missing.
 const WAITING_BYTES: usize = 4 << 20;
-/// Longest time, in ns, that bytes are kept while an earlier part is missing.
+/// The longest time, in ns, that bytes are kept while an earlier part is missing.
 const WAITING_NS: i64 = 1_000_000_000;
 
 /// A piece of the ordered stream.
@@ -14,23 +14,23 @@ pub(super) enum Part<'a> {
         time_ns: i64,
         bytes: &'a [u8],
     },
-    /// Bytes in between were not captured.
+    /// Bytes before the next piece were not captured.
     Gap,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Ordered {
-    /// The number of the byte that comes next; none before anything was seen.
+    /// The sequence number of the next byte; None before the first packet.
     next: Option<u32>,
-    /// Parts that came too early, by their distance from the first byte ever seen.
+    /// Parts that came too early, by their distance from the first byte that was seen.
     waiting: BTreeMap<u64, (i64, Vec<u8>)>,
     waiting_bytes: usize,
-    /// How far `next` is ahead of the first byte ever seen.
+    /// The distance of `next` from the first byte that was seen.
     position: u64,
 }
 
 impl Ordered {
-    /// A direction whose begin was seen.
+    /// A direction whose first byte was seen.
     pub(super) fn begun(first: u32) -> Ordered {
         Ordered { next: Some(first), ..Ordered::default() }
     }
@@ -41,10 +41,10 @@ impl Ordered {
             return;
         }
         let next = *self.next.get_or_insert(sequence);
-        // Numbers go round; less than half the way round is ahead, the rest is behind.
+        // Sequence numbers wrap around: less than half of the range is ahead, the rest is behind.
         let ahead = sequence.wrapping_sub(next).cast_signed();
         if ahead <= 0 {
-            // A retransmission, wholly or in part.
+            // The packet is a retransmission, completely or in part.
             let known = usize::try_from(-i64::from(ahead)).unwrap_or(usize::MAX);
             if let Some(new) = bytes.get(known..).filter(|new| !new.is_empty()) {
                 self.advance(new.len());
@@ -65,12 +65,13 @@ impl Ordered {
         }
     }
 
-    /// The other side acknowledges all bytes up to a number: missing bytes before it will not be sent again.
+    /// The other side has acknowledged all bytes up to a sequence number, so missing bytes before it will not be sent
+    /// again.
     pub(super) fn acknowledged(&mut self, up_to: u32, mut each: impl FnMut(Part<'_>)) {
         let ahead = self.next.map_or(0, |next| up_to.wrapping_sub(next).cast_signed());
         if ahead > 0 {
             let until = self.position + u64::from(ahead.cast_unsigned());
-            // Limit it to bytes that are not waiting already.
+            // Skip only to the first of the bytes that are waiting.
             while self.waiting.first_key_value().is_some_and(|(at, _)| *at < until) && self.position < until {
                 self.skip(&mut each);
             }
@@ -141,7 +142,7 @@ mod tests {
             let mut at = 0;
             let mut packets = Vec::new();
             for (cut, (key, twice)) in cuts.iter().zip(&keys) {
-                // Displace each packet by a few places, as networks do.
+                // Moves each packet by a few places, as networks do.
                 packets.push((packets.len() as u32 * 10 + key % 50, at, *cut));
                 if *twice {
                     packets.push((packets.len() as u32 * 10 + key % 70, at, (*cut + 3).min(total - at)));

@@ -1,4 +1,4 @@
-//! Fields of a TCP packet, from its IP header on.
+//! Parses the fields of a TCP packet, from its IP header on.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -18,7 +18,7 @@ const ACK: u8 = 0x10;
 pub(super) struct Packet<'a> {
     pub(super) client: SocketAddr,
     pub(super) from: Side,
-    /// The number of the first byte.
+    /// The sequence number of the first byte.
     pub(super) sequence: u32,
     /// The sequence number up to which the other side's data was received.
     acknowledged: u32,
@@ -53,12 +53,12 @@ impl<'a> Packet<'a> {
 }
 
 impl Packet<'_> {
-    /// Reads a packet from or to a node's port; none for anything else.
+    /// Parses a packet from or to a node's port; None for all other packets.
     pub(super) fn read(bytes: &[u8], port: u16) -> Option<Packet<'_>> {
         let (source, destination, tcp) = match bytes.first()? >> 4 {
             4 => {
                 let header = usize::from(bytes[0] & 0x0F) * 4;
-                // Short packets are padded on an Ethernet. A length of 0 is that of one too large for the field.
+                // Ethernet pads short packets. A length of 0 means that the length is too large for the field.
                 let length = usize::from(u16::from_be_bytes(part(bytes, 2)?));
                 let bytes = if length == 0 { bytes } else { bytes.get(..length).unwrap_or(bytes) };
                 let address = |at| part::<4>(bytes, at).map(|octets| IpAddr::from(Ipv4Addr::from(octets)));

@@ -11,25 +11,25 @@ const SERIAL_CONSISTENCY: u32 = 0x10;
 const TIMESTAMP: u32 = 0x20;
 const NAMES: u32 = 0x40;
 const KEYSPACE: u32 = 0x80;
-/// Of PREPARE, from version 5 on.
+/// The keyspace of PREPARE, from version 5 on.
 const KEYSPACE_TO_PREPARE_IN: u32 = 0x01;
 
-/// The parameters that could be read; a long body is cut off.
+/// The parameters that could be parsed; a long body is truncated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Parameters<'a> {
     pub(super) consistency: Option<&'static str>,
     pub(super) serial_consistency: Option<&'static str>,
     pub(super) is_further_page: bool,
     pub(super) keyspace: Option<&'a str>,
-    /// The values, each a length and its bytes, and the bytes after them. Empty if there are no values, or if they have
-    /// names.
+    /// The values, each a length and its bytes, and the bytes after them. Empty if there are no values, or if the
+    /// values have names.
     pub(super) values: &'a [u8],
 }
 
 impl<'a> Parameters<'a> {
     pub(super) fn read(reader: &mut BodyReader<'a>, version: u8) -> Parameters<'a> {
         let mut parameters = Parameters::default();
-        // On an error the fields read so far are kept.
+        // If parsing fails, the fields read so far are kept.
         let _ = parameters.fill(reader, version);
         parameters
     }
@@ -67,8 +67,8 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// Reads the parameters of a batch, which come after its statements. Calls back for each statement with the id of a
-/// prepared one and with the values and the bytes after them.
+/// Parses the parameters of a batch, which come after its statements. For each statement, calls back with the id if it
+/// is prepared, and with its values and the bytes after them.
 pub(super) fn batch<'a>(
     body: &'a [u8],
     version: u8,
@@ -98,7 +98,7 @@ pub(super) fn batch<'a>(
     parameters
 }
 
-/// The keyspace that PREPARE names, behind its statement.
+/// The keyspace that PREPARE names after its statement.
 pub(super) fn prepare_keyspace<'a>(reader: &mut BodyReader<'a>, version: u8) -> Option<&'a str> {
     let has_one = version >= 5 && flags(reader, version).ok()? & KEYSPACE_TO_PREPARE_IN != 0;
     if has_one { reader.text().ok() } else { None }
@@ -143,7 +143,7 @@ mod tests {
     fn parameters_are_read_behind_values_of_any_kind() {
         let body = [
             &[0, 4, 0x01 | 0x04 | 0x08 | 0x10 | 0x20][..],
-            // A value, a null and one that is not set.
+            // A value, a null, and an unset value.
             &[0, 3, 0, 0, 0, 2, 7, 7, 255, 255, 255, 255, 255, 255, 255, 254],
             &[0, 0, 19, 136],
             &[0, 0, 0, 1, 9],

@@ -1,18 +1,18 @@
-//! The partition key among the values of a prepared statement: its token, and its text for those who may see it.
+//! Finds the partition key among the values of a prepared statement: its token, and its text for users who may see it.
 
 use super::keys::Keys;
 use helenus_cassandra::cql::frame::{BodyReader, Malformed};
 use helenus_cassandra::cql::{Type, read_columns, read_value};
 use helenus_cassandra::murmur3_token;
 
-/// Columns of the longest key that is read; tables have fewer.
+/// The most columns of a partition key that are supported; tables usually have fewer.
 const MOST_COLUMNS: usize = 64;
-/// Characters of a key's text.
+/// The most characters of a key's text.
 const LONGEST_TEXT: usize = 200;
-/// Keyspaces of a node's own tables, which have another partitioner.
+/// The node's local keyspaces, which use another partitioner.
 const LOCAL: [&str; 4] = ["system", "system_schema", "system_views", "system_virtual_schema"];
 
-/// The places and types of the values that make up the partition key, in the order of its columns.
+/// Indices and types of the values that make up the partition key, in the order of its columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PartitionKey {
     columns: Vec<(u16, Type)>,
@@ -28,7 +28,7 @@ impl PartitionKey {
     ) -> Option<PartitionKey> {
         let columns: Vec<_> =
             places.iter().map(|place| Some((*place, markers.get(usize::from(*place))?))).collect::<Option<_>>()?;
-        // Of `key IN (?, ?)` the node names the last marker alone.
+        // For `key IN (?, ?)` the node lists only the last marker as the key.
         let is_one_of_several = |(place, (name, _)): &(u16, &(String, Type))| {
             markers.iter().enumerate().any(|(other, (same, _))| other != usize::from(*place) && same == name)
         };
@@ -39,7 +39,7 @@ impl PartitionKey {
         PartitionKey::new(keyspace, columns.collect(), statement)
     }
 
-    /// From the places of the values alone; their types, and so the text of a key, are unknown.
+    /// Made from the indices of the values alone; the types, and so the text of a key, are unknown.
     pub(super) fn at(keyspace: Option<&str>, places: &[u16], statement: &str) -> Option<PartitionKey> {
         const BLOB: Type = Type::Simple(3);
         PartitionKey::new(keyspace, places.iter().map(|place| (*place, BLOB)).collect(), statement)
@@ -47,7 +47,7 @@ impl PartitionKey {
 
     fn new(keyspace: Option<&str>, columns: Vec<(u16, Type)>, statement: &str) -> Option<PartitionKey> {
         let is_local = keyspace.is_some_and(|name| LOCAL.contains(&name));
-        // Named markers don't show their column, so that two may be of a list.
+        // Named markers do not show their column, so two of them may belong to a list of `IN`.
         let has_lists =
             statement.contains(':') && statement.split_whitespace().any(|word| word.eq_ignore_ascii_case("in"));
         let is_known = (1..=MOST_COLUMNS).contains(&columns.len()) && !is_local && !has_lists;
@@ -55,7 +55,7 @@ impl PartitionKey {
     }
 
     /// The token of a request's values, each a length and its bytes. None if the key is null or was not captured. With
-    /// `keys`, the text of the key is kept.
+    /// `keys`, the text of the key is stored.
     pub(super) fn token(&self, values: &[u8], keys: Option<&Keys>) -> Option<i64> {
         let values = self.columns.iter().map(|(place, of)| Some((value(values, *place)?, of)));
         let values: Vec<(&[u8], &Type)> = values.collect::<Option<_>>()?;
@@ -78,7 +78,7 @@ impl PartitionKey {
     }
 }
 
-/// The value at a place, where it is whole and not null.
+/// The value at an index; None if it is truncated or null.
 fn value(values: &[u8], place: u16) -> Option<&[u8]> {
     let mut reader = BodyReader::new(values);
     for _ in 0..place {
@@ -87,7 +87,7 @@ fn value(values: &[u8], place: u16) -> Option<&[u8]> {
     reader.bytes().ok()?
 }
 
-/// The values of a key joined by `:`, as nodetool writes them.
+/// The text of a key: its values joined by `:`, as nodetool writes them.
 fn text(values: &[(&[u8], &Type)]) -> String {
     let each = values.iter().map(|(value, of)| match read_value(Some(value), of) {
         Ok(value) => value.to_string(),
@@ -96,8 +96,8 @@ fn text(values: &[(&[u8], &Type)]) -> String {
     each.collect::<Vec<_>>().join(":").chars().take(LONGEST_TEXT).collect()
 }
 
-/// A PREPARED answer's description of the values, from its flags on: name and type of each, and the places of the key among
-/// them.
+/// Parses the metadata of the values in a PREPARED answer, from its flags on: name and type of each value, and the
+/// indices of the partition key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Described {
     pub(super) places: Vec<u16>,
@@ -106,7 +106,7 @@ pub(super) struct Described {
 
 impl Described {
     pub(super) fn of(version: u8, mut reader: BodyReader<'_>) -> Option<Described> {
-        // Before version 4 there are no places.
+        // Before version 4 there are no indices of the partition key.
         if version < 4 { None } else { Described::read(&mut reader).ok() }
     }
 

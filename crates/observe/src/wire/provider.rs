@@ -40,7 +40,7 @@ impl RequestsFrom {
     }
 }
 
-/// Asks a question in the network of a process. False where that can't be entered.
+/// Runs a check in the network namespace of a process. Returns false if it can't be entered.
 fn in_network_of(pid: i32, question: impl FnOnce() -> bool + Send) -> bool {
     std::thread::scope(|scope| scope.spawn(|| network::enter(pid).is_ok() && question()).join().unwrap_or(false))
 }
@@ -49,9 +49,10 @@ fn can_read_packets(pid: i32, address: SocketAddr) -> bool {
     in_network_of(pid, || Ring::open(address).is_ok())
 }
 
-/// Whether a node answers clients that don't encrypt. One that does not answer in time, such as a stopped one, may.
+/// Whether a node accepts unencrypted clients. A node that does not answer in time, such as a stopped one, counts as
+/// one that does.
 fn takes_plain(pid: i32, mut address: SocketAddr) -> bool {
-    /// A request of version 4, and the first byte of its answer.
+    /// An OPTIONS request of version 4, and the first byte of its answer.
     const OPTIONS: [u8; 9] = [0x04, 0, 0, 0, 0x05, 0, 0, 0, 0];
     const ANSWER: u8 = 0x84;
     if address.ip().is_unspecified() {

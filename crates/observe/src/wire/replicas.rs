@@ -6,7 +6,7 @@
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Larger rings are not read.
+/// The largest ring that is read.
 const MOST_NODES: usize = 5_000;
 const MOST_TOKENS: usize = 2_000_000;
 const MOST_KEYSPACES: usize = 10_000;
@@ -15,11 +15,11 @@ const MOST_REPLICAS: usize = 1_000;
 /// A table to query, with each row as JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RingTable {
-    /// The node itself: of `system.local`.
+    /// The node itself, from `system.local`.
     Own,
-    /// Other nodes: `system.peers_v2`.
+    /// The other nodes, from `system.peers_v2`.
     Peer,
-    /// Of `system_schema.keyspaces`.
+    /// The keyspaces, from `system_schema.keyspaces`.
     Keyspace,
 }
 
@@ -27,14 +27,14 @@ pub(super) enum RingTable {
 #[derive(Debug, Default)]
 pub(super) struct Replicas {
     nodes: Vec<Place>,
-    /// Tokens with their nodes; sorted at the first use.
+    /// Tokens with their nodes; sorted when first used.
     tokens: Vec<(i64, u32)>,
     own: Option<u32>,
     partitioner: Option<String>,
     replication: HashMap<String, BTreeMap<String, String>>,
-    /// By keyspace and place in the ring: whether the node itself is a replica. None if unknown.
+    /// By keyspace and index in the ring, whether the node itself is a replica. None if unknown.
     known: HashMap<String, Option<Vec<bool>>, foldhash::fast::RandomState>,
-    /// A row could not be read, or was one too many.
+    /// Whether a row could not be parsed, or there were too many.
     is_incomplete: bool,
 }
 
@@ -61,7 +61,7 @@ struct KeyspaceRow {
 impl RingTable {
     pub(super) const ALL: [RingTable; 3] = [RingTable::Own, RingTable::Peer, RingTable::Keyspace];
 
-    /// By the name of the table.
+    /// Finds the source of a row by the name of its table.
     pub(super) fn by_name(name: &[u8]) -> Option<RingTable> {
         RingTable::ALL.into_iter().find(|table| table.name().as_bytes() == name)
     }
@@ -74,7 +74,7 @@ impl RingTable {
         }
     }
 
-    /// The query for its rows.
+    /// The query for the rows of the table.
     pub(super) fn query(self) -> String {
         let columns = match self {
             RingTable::Own => "data_center, rack, tokens, partitioner",
@@ -101,7 +101,7 @@ impl Replicas {
             self.partitioner = row.partitioner;
         }
         let (Some(datacenter), Some(rack), Some(tokens)) = (row.data_center, row.rack, row.tokens) else {
-            // A peer that is about to leave or to come has no part of the ring.
+            // A peer that is joining or leaving owns no part of the ring.
             return (table == RingTable::Peer).then_some(());
         };
         let node = u32::try_from(self.nodes.len()).ok()?;
@@ -133,13 +133,13 @@ impl Replicas {
         self.partitioner.as_deref()
     }
 
-    /// Whether the node is a replica of a partition. None where that is not known.
+    /// Whether the node is a replica of a partition; None if that is not known.
     pub(super) fn has(&mut self, keyspace: &str, token: i64) -> Option<bool> {
         let at = self.tokens.partition_point(|(up_to, _)| *up_to < token);
         let at = if at < self.tokens.len() { at } else { 0 };
         if !self.known.contains_key(keyspace) {
             let replicas = self.all(keyspace);
-            // Names that clients make up are not kept.
+            // Unknown keyspaces are not cached, because clients can make up any number of names.
             if !self.replication.contains_key(keyspace) {
                 return None;
             }
@@ -148,7 +148,7 @@ impl Replicas {
         self.known.get(keyspace)?.as_ref()?.get(at).copied()
     }
 
-    /// For each token of the ring.
+    /// Computed for each token of the ring.
     fn all(&self, keyspace: &str) -> Option<Vec<bool>> {
         let own = self.own.filter(|_| !self.is_incomplete)?;
         let replication = self.replication.get(keyspace)?;
@@ -170,7 +170,7 @@ impl Replicas {
         }
     }
 
-    /// The nodes of the ring from an index on; a node occurs once for each of its tokens.
+    /// The nodes of the ring in order, from an index on; a node occurs once for each of its tokens.
     fn from(&self, at: usize) -> impl Iterator<Item = u32> + '_ {
         self.tokens[at..].iter().chain(&self.tokens[..at]).map(|(_, node)| *node)
     }
@@ -188,7 +188,7 @@ impl Replicas {
         replicas
     }
 
-    /// Each rack once, before any has a second.
+    /// Choose a node of each rack before a second one of any rack.
     fn in_datacenter(&self, at: usize, datacenter: &str, wanted: usize) -> Vec<u32> {
         let here = || self.nodes.iter().filter(|place| place.datacenter == datacenter);
         let racks = here().map(|place| &place.rack).collect::<HashSet<_>>().len();
@@ -260,10 +260,10 @@ mod tests {
 
     #[test]
     fn replicas_of_a_datacenter_are_in_different_racks() {
-        // In dc1 the order is a (r1), b (r1), c (r2).
+        // In dc1 the order of the ring is a (r1), b (r1), c (r2).
         let peers = [node("dc1", "r1", &[0]), node("dc1", "r2", &[200]), node("dc2", "r1", &[50])];
         let mut of_b = ring(&node("dc1", "r1", &[100]), &peers);
-        // From a on: a, and not b, whose rack has one already, but c. From b on: b and c. From c on: c and a.
+        // From a on, the replicas are a and c, because b's rack already has a. From b on: b and c. From c on: c and a.
         assert_eq!(
             [0, 60, 150, 250].map(|token| of_b.has("topology", token)),
             [Some(false), Some(true), Some(false), Some(false)]

@@ -10,11 +10,12 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// A block has room for the largest packet, or for some thousand small ones.
+/// Bytes of a block, which holds the largest packet, or some thousand small ones.
 const BLOCK_BYTES: u32 = 1 << 20;
-/// Together they hold a fifth of a second of 300 MB/s, a rate that wide partitions reach, while the reader is delayed.
+/// Together the blocks hold a fifth of a second at 300 MB/s, a rate that reads of wide partitions reach, in case the
+/// reader is delayed.
 const BLOCKS: u32 = 64;
-/// A block that has something in it is handed over after this at the latest.
+/// A block that is not full is passed on after this time.
 pub(super) const HANDED_OVER_AFTER: Duration = Duration::from_millis(40);
 
 pub(super) struct Ring {
@@ -24,16 +25,16 @@ pub(super) struct Ring {
     next: u32,
 }
 
-/// A packet that passed.
+/// A captured packet.
 pub(super) struct Passed<'a> {
-    /// On CLOCK_MONOTONIC.
+    /// The time on CLOCK_MONOTONIC.
     pub(super) time_ns: i64,
     /// The packet from its IP header on.
     pub(super) bytes: &'a [u8],
 }
 
 impl Ring {
-    /// Listens to what passes from and to a node in the network that the calling thread is in.
+    /// Captures packets from and to a node, in the network namespace of the calling thread.
     pub(super) fn open(node: SocketAddr) -> Result<Ring, Unavailable> {
         Ring::listen(node).map_err(|error| match error.raw_os_error() {
             Some(libc::EPERM | libc::EACCES) => Unavailable::new(
@@ -59,14 +60,15 @@ impl Ring {
         };
         attach_filter(&socket, node, Sample::default())?;
         if super::filter::stays(node) {
-            // Before Linux 4.20 they are only left by the filter, which costs more.
+            // Before Linux 4.20 outgoing packets are dropped only by the filter, which costs more.
             let _ = set(&socket, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &c_int::from(true));
         }
         set(&socket, libc::SOL_PACKET, libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V3 as c_int))?;
         let wanted = libc::tpacket_req3 {
             tp_block_size: BLOCK_BYTES,
             tp_block_nr: BLOCKS,
-            // Packets follow one another without gaps; the kernel wants these two to agree with the others.
+            // The kernel ignores these two, since packets are not in frames of fixed size, but requires that they agree
+            // with the others.
             tp_frame_size: 1 << 11,
             tp_frame_nr: (BLOCK_BYTES >> 11) * BLOCKS,
             tp_retire_blk_tov: HANDED_OVER_AFTER.as_millis() as u32,
@@ -108,7 +110,8 @@ impl Ring {
 
     /// Passes on the packets of blocks that are full or old enough. Returns whether the buffer was nearly full.
     pub(super) fn read(&mut self, mut each: impl FnMut(Passed<'_>)) -> bool {
-        // Packets have the wall clock, which is near enough to the other for the time since they passed.
+        // Packets have wall-clock times. They are converted with the present offset of the clocks, which is accurate
+        // enough for recent packets.
         let ahead_ns = wall_ahead_ns();
         for blocks in 0..BLOCKS {
             // SAFETY: the block lies within the mapping, and its head is where the kernel has put it.
@@ -117,7 +120,7 @@ impl Ring {
                 let head = &raw const (*block.cast::<libc::tpacket_block_desc>()).hdr.bh1;
                 (block, head)
             };
-            // SAFETY: the kernel writes the status as a whole, and nothing else of the block once it is ours.
+            // SAFETY: the kernel writes the status atomically, and writes nothing else of the block once it is ours.
             let status = unsafe { AtomicU32::from_ptr((&raw const (*head).block_status).cast_mut()) };
             if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
                 return blocks >= BLOCKS / 16;
@@ -150,7 +153,7 @@ impl Ring {
         true
     }
 
-    /// Packets since the last time for which there was no room.
+    /// Number of packets since the last call that were dropped because the buffer was full.
     pub(super) fn dropped(&self) -> u64 {
         let mut counts = libc::tpacket_stats_v3 { tp_packets: 0, tp_drops: 0, tp_freeze_q_cnt: 0 };
         let mut size = size_of_val(&counts) as socklen_t;
@@ -199,7 +202,7 @@ fn checked(returned: c_int) -> io::Result<c_int> {
     if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(returned) }
 }
 
-/// How far the wall clock is ahead of CLOCK_MONOTONIC.
+/// By how much the wall clock is ahead of CLOCK_MONOTONIC.
 fn wall_ahead_ns() -> i64 {
     let clock = helenus_recording::Clock::measure();
     clock.epoch_offset_ns()

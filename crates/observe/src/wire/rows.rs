@@ -1,4 +1,4 @@
-//! Requests on their way into the recording, and the account of how they were had.
+//! Writes requests to the recording, and reports how they were captured.
 
 use super::bodies::Driver;
 use super::conversation::{Client, Conversations, Exchange, LOST_REASONS};
@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 const APPEND_EVERY: Duration = Duration::from_millis(200);
-/// Connections whose driver is kept for the next recording.
+/// The most connections whose driver is kept for the next recording.
 const DRIVERS: usize = 1 << 16;
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
@@ -23,7 +23,7 @@ pub(super) struct Rows {
     captured: u64,
     /// Drivers by connection, including ended connections.
     drivers: HashMap<Client, Driver>,
-    /// Requests that each recorded one counts for.
+    /// Number of requests that each recorded request represents.
     pub(super) weight: f64,
     appended: Instant,
     reported: Instant,
@@ -32,7 +32,7 @@ pub(super) struct Rows {
 /// Costs and losses since the last report.
 pub(super) struct Account {
     pub(super) cpu_ns: i64,
-    /// Packets.
+    /// Number of packets that the kernel dropped.
     pub(super) dropped: u64,
     pub(super) remark: Option<String>,
 }
@@ -87,7 +87,7 @@ impl Rows {
         self.drivers.iter().for_each(|(client, driver)| self.append_driver(client, driver));
     }
 
-    /// Writes what is due, or all of it at the end.
+    /// Writes the rows that are due; at the end, all of them.
     pub(super) fn write(&mut self, is_last: bool) {
         if is_last || self.appended.elapsed() >= APPEND_EVERY {
             self.appended = Instant::now();
@@ -124,7 +124,8 @@ impl Rows {
             let asked = &request.asked;
             WireRequest {
                 start_ns: clock.from_monotonic_ns(request.last_ns),
-                // The kernel's stamps of two packets at once on two CPUs can be some nanoseconds the wrong way round.
+                // Timestamps of two packets that two CPUs processed at the same time may be reversed by some
+                // nanoseconds.
                 duration_ns: (first_answer_ns - request.last_ns).max(0),
                 receiving_ns: (request.last_ns - request.first_ns).max(0),
                 sending_ns: (last_answer_ns - first_answer_ns).max(0),
@@ -156,7 +157,7 @@ impl Rows {
         self.waiting.clear();
     }
 
-    /// Writes what has happened since the last report.
+    /// Writes the costs and losses since the last report.
     pub(super) fn report(&mut self, conversations: &mut Conversations, account: Account) {
         let Account { cpu_ns, dropped, remark } = account;
         let interval = std::mem::replace(&mut self.reported, Instant::now()).elapsed();

@@ -1,20 +1,20 @@
-//! The connections that are followed: all, or those of some of the clients' ports.
+//! The connections that are followed: all, or those from some client ports.
 //!
-//! A connection is followed from its first packet to its last, or not at all, since requests could not be paired otherwise.
-//! The same ports are chosen here and by the filter in the kernel.
+//! A connection is followed from its first packet to its last, or not at all, since requests could not be paired
+//! otherwise. The same ports are chosen here and by the filter in the kernel.
 
-/// A share of all ports: a power of one half.
+/// A share of all client ports: a power of one half.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Halvings.
+    /// How many times the number of followed connections was halved.
     pub(super) level: u32,
-    /// Which ports are chosen.
+    /// Selects which ports are followed.
     pub(super) salt: u16,
 }
 
 /// Multiplicative hashing: Knuth, The Art of Computer Programming, volume 3, section 6.4.
 pub(super) const FACTOR: u32 = 0x9E37_79B1;
-/// No more than one in a thousand connections is the least.
+/// The most halvings: at least about one in a thousand connections is followed.
 pub(super) const MOST_HALVINGS: u32 = 10;
 
 impl Sample {

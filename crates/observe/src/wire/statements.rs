@@ -11,13 +11,13 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Bytes of a statement that are read; literals beyond them are seen by nobody.
+/// The most bytes of a statement that are read; literals after them are never read.
 pub(super) const READ: usize = 4 << 10;
-/// Prepared statements that are known at once; Cassandra's own cache holds fewer.
+/// The most prepared statements that are kept; Cassandra's own cache holds fewer.
 const MOST_PREPARED: usize = 100_000;
 /// The most statements that one recording distinguishes.
 pub(super) const MOST: usize = 10_000;
-/// The text of all further statements.
+/// The text that stands for all further statements.
 pub(super) const OTHERS: &str = "other statements";
 
 /// A statement that a node has prepared.
@@ -25,7 +25,7 @@ pub(super) const OTHERS: &str = "other statements";
 pub(super) struct Prepared {
     pub(super) statement: Rc<str>,
     pub(super) keyspace: Option<Rc<str>>,
-    /// None if the node did not report which values are the partition key.
+    /// The partition key; None if the node did not report which values it consists of.
     pub(super) key: Option<Rc<PartitionKey>>,
 }
 
@@ -33,41 +33,41 @@ pub(super) struct Prepared {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) statement: Rc<str>,
-    /// The keyspace of names without one; that of the connection by default.
+    /// The keyspace for names without one: that of the request, or else that of the connection.
     pub(super) keyspace: Option<Rc<str>>,
     pub(super) consistency: Option<&'static str>,
     pub(super) serial_consistency: Option<&'static str>,
     pub(super) is_further_page: bool,
-    /// Statements of a batch.
+    /// Number of statements in a batch.
     pub(super) batch_size: Option<u16>,
     /// The token of the partition; None if there is none, or it is unknown.
     pub(super) token: Option<i64>,
-    /// Whether the node is a replica of that partition; None where that is not known.
+    /// Whether the node is a replica of that partition; None if that is not known.
     pub(super) to_replica: Option<bool>,
 }
 
-/// The texts of statements, and of prepared ones by their ids, which are the same on every connection.
+/// The texts of statements, and of prepared statements by their ids, which are the same on every connection.
 #[derive(Debug, Default)]
 pub(super) struct Statements {
     prepared: HashMap<Box<[u8]>, Prepared, RandomState>,
     texts: HashSet<Rc<str>, RandomState>,
     keyspaces: HashSet<Rc<str>, RandomState>,
     others: Rc<str>,
-    /// None if the texts of keys are not requested.
+    /// Texts of partition keys; None if they are not requested.
     pub(super) keys: Option<Keys>,
     pub(super) replicas: Replicas,
-    /// Requests since the last call whose statement exceeded the number of distinguished statements.
+    /// Number of requests since the last call whose statement exceeded the limit of distinct statements.
     pub(super) untold: u64,
 }
 
 impl Statements {
-    /// Takes in a statement that was prepared before.
+    /// Adds a statement that was prepared before the recording.
     pub(super) fn learn(&mut self, id: &[u8], text: &str, keyspace: Option<&str>, key: Option<PartitionKey>) {
         let (statement, keyspace) = (self.normalized(text), keyspace.map(|name| self.keyspace(name)));
         self.insert(id, Prepared { statement, keyspace, key: key.map(Rc::new) });
     }
 
-    /// The node's partitioner if it is one whose tokens can't be computed.
+    /// The name of the node's partitioner, if its tokens can't be computed.
     pub(super) fn other_partitioner(&self) -> Option<&str> {
         self.replicas.partitioner().filter(|class| !class.ends_with("Murmur3Partitioner"))
     }
@@ -89,7 +89,7 @@ impl Statements {
         self.text(&normalized(&text[..text.floor_char_boundary(READ)], is_cut))
     }
 
-    /// Interns a text; beyond the bound, returns the text of all further statements.
+    /// Interns a text; beyond the limit, returns the text that stands for all further statements.
     fn text(&mut self, text: &str) -> Rc<str> {
         if let Some(text) = kept(&mut self.texts, text) {
             return text;
@@ -108,7 +108,7 @@ impl Statements {
         }
     }
 
-    /// The content of a request, from its body, which may be cut off.
+    /// Parses the content of a request from its body, which may be truncated.
     pub(super) fn of(&mut self, version: u8, code: u8, body: &[u8]) -> Asked {
         self.read(version, code, body).unwrap_or_default()
     }
@@ -139,7 +139,7 @@ impl Statements {
                 let mut tokens = Vec::new();
                 let parameters = batch(body, version, |id, values| tokens.push(self.token_of(id, values)));
                 batch_size = body.get(1..3).map(|count| u16::from_be_bytes([count[0], count[1]]));
-                // Only if all statements are about one partition.
+                // A batch has a token only if all its statements are about one partition.
                 token = tokens.first().copied().flatten().filter(|_| tokens.windows(2).all(|pair| pair[0] == pair[1]));
                 (self.first_of_batch(body)?, parameters)
             }
@@ -189,7 +189,7 @@ impl Statements {
     }
 }
 
-/// Interns a text; None if the bound is reached.
+/// Interns a text; None if the limit is reached.
 fn kept(texts: &mut HashSet<Rc<str>, RandomState>, text: &str) -> Option<Rc<str>> {
     if let Some(known) = texts.get(text) {
         return Some(Rc::clone(known));
@@ -206,7 +206,7 @@ fn long_string(reader: &mut BodyReader<'_>) -> Option<()> {
     reader.bytes().ok().map(drop)
 }
 
-/// `[long string]`, and whether its end is not there.
+/// Decodes a `[long string]`, and whether its end is missing.
 fn text(body: &[u8]) -> Option<(Cow<'_, str>, bool)> {
     let (length, text) = body.split_first_chunk()?;
     let length = usize::try_from(i32::from_be_bytes(*length)).ok()?;

@@ -1,5 +1,5 @@
-//! Requests from inside the JVM: the agent copies the bytes of client connections after decryption, and they are read here
-//! as those of packets are.
+//! Requests from inside the JVM: the agent copies the bytes of client connections after decryption, and they are parsed
+//! here in the same way as those of packets.
 //!
 //! Time is that of the server's event loop: a request that waits in the socket while the node is paused has not begun yet.
 
@@ -14,26 +14,26 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 const PROVIDER: &str = "jvm";
 
-// The flags of `io.helenus.agent.requests.Packets`.
+// The flags of the agent's records, as in `io.helenus.agent.requests.Packets`.
 const FROM_NODE: u8 = 1;
 const BEGIN: u8 = 2;
 const END: u8 = 4;
 const IPV6: u8 = 8;
 const STATEMENT: u8 = 0x80;
 
-/// The source as a manifest has it.
+/// The source as the manifest lists it.
 pub(crate) fn facts(node: &str) -> SourceFacts {
     SourceFacts { name: SOURCE.into(), node: node.into(), provider: PROVIDER.into(), note: String::new() }
 }
 
-/// Makes rows of one node's requests from bytes that the agent copied. Used by one thread.
+/// Makes rows of one node's requests from the bytes that the agent copied. It is used by one thread.
 pub(crate) struct Tapped {
     rows: Rows,
     conversations: Conversations,
     cpu_ns: i64,
 }
 
-/// A record of the agent's.
+/// A record that the agent sent.
 #[derive(Debug, PartialEq, Eq)]
 enum Record<'a> {
     Packet { time_ns: i64, packet: Packet<'a> },
@@ -47,8 +47,7 @@ impl Tapped {
 
     /// Reads records.
     ///
-    /// # Errors
-    /// When the bytes are no records.
+    /// # Errors If the bytes are not valid records.
     pub(crate) fn take(&mut self, mut bytes: &[u8]) -> Result<(), &'static str> {
         let begun_ns = cpu_time_of_this_thread_ns();
         let mut all_read = Ok(());
@@ -78,7 +77,7 @@ impl Tapped {
         all_read
     }
 
-    /// Writes what is due; to be called often.
+    /// Writes the rows that are due; must be called often.
     pub(crate) fn write(&mut self, is_last: bool) {
         self.rows.write(is_last);
         if is_last || self.rows.is_report_due() {

@@ -1,4 +1,4 @@
-//! Programs that do what a test tells them, and recordings of them.
+//! Child programs that do what a test tells them, and recordings of them.
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::Int64Type;
@@ -11,8 +11,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
 
-/// Waits for a byte, with the wait apart from the reading, does its work between two calls that nothing else makes,
-/// says so and waits again.
+/// The program waits for a byte with a call other than the read itself, does its work between two system calls that
+/// occur nowhere else, reports it, and waits again.
 const FRAME: &str = "
 import os, sys, socket, select, threading, time
 def wait():
@@ -67,7 +67,7 @@ impl Program {
         assert_eq!(line.trim(), wanted);
     }
 
-    /// Has it do its work, and returns when that is done.
+    /// Makes the program do its work, and returns when it is done.
     pub fn work(&mut self) {
         self.begin();
         self.hear("done");
@@ -90,7 +90,7 @@ impl Drop for Program {
     }
 }
 
-/// A recording of processes while it lasts.
+/// A recording of processes that is in progress.
 pub struct Watch {
     recorder: Recorder,
     observation: Observation,
@@ -101,7 +101,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Records processes by node and pid, with a source that is required.
+    /// Records processes, given by node and pid, with a source that is required.
     pub fn start(processes: &[(&str, u32)], options: &Options, needed: &str) -> Watch {
         let (watch, reason) = Watch::start_and_hear(processes, options, needed);
         assert_eq!(reason, None);
@@ -122,7 +122,7 @@ impl Watch {
         (Watch { recorder, observation, watched, options, events, folder }, reason)
     }
 
-    /// Goes on in another recording, and returns the one before.
+    /// Continues in another recording, and returns the previous one.
     #[allow(dead_code, reason = "not all sources are tested with it")]
     pub fn turn(&mut self) -> Ended {
         let (folder, recorder) = new_recording();
@@ -219,7 +219,7 @@ impl Ended {
     }
 }
 
-/// Takes every capability from the calling thread, as if root had never had them.
+/// Drops every capability of the calling thread.
 fn drop_capabilities() {
     #[repr(C)]
     struct Header {

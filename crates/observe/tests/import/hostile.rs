@@ -1,4 +1,4 @@
-//! JFR files that unpack to more than they are, and those that have no end.
+//! Malicious JFR files: files that unpack to far more than their size, and endless ones.
 
 use crate::made::{BYTE, Chunk, Field, LONG, STRING, text, varint};
 use crate::memory::most_held;
@@ -19,7 +19,7 @@ fn allowed(bytes: &[u8]) -> usize {
     256 * MIB + 64 * bytes.len()
 }
 
-/// A chunk with one sample, whose stack has these frames by the numbers of their methods.
+/// A chunk with one sample, whose stack has these frames, given by the numbers of their methods.
 fn with_stacks(stacks: &[Vec<u64>], methods: &[String]) -> Chunk {
     let mut chunk = Chunk::new();
     chunk.class(
@@ -64,16 +64,16 @@ fn a_made_chunk_is_read_like_a_real_one() {
 
 #[test]
 fn objects_that_take_no_bytes_take_no_memory_and_no_time() {
-    // Constants that are lists, each of as many empty objects as there are bytes left.
+    // Constants that are lists, each with as many empty objects as bytes follow.
     let mut chunk = with_stacks(&[vec![1]], &["f".into()]);
     chunk.class(NOTHING, "Nothing", vec![]);
     chunk.class(NOTHING + 1, "Nothings", vec![("list", NOTHING, false, true)]);
     let lists = (1..=20_000).map(|number| (number, varint(20_000)));
     chunk.pool(NOTHING + 1, lists.collect());
-    // Padding, so that the last list has as many bytes after it.
+    // Padding, so that as many bytes follow the last list.
     chunk.pool(STRING, vec![(1, text(&"x".repeat(20_000)))]);
     assert_eq!(samples(&chunk.bytes()), Ok(1));
-    // And objects of a hundred objects of a hundred objects, down to nothing.
+    // Objects of a hundred objects of a hundred objects each, and so on; the innermost take no bytes.
     let mut chunk = with_stacks(&[vec![1]], &["f".into()]);
     chunk.class(NOTHING, "Nothing", vec![]);
     for depth in 1..=6 {
@@ -91,7 +91,7 @@ fn objects_that_take_no_bytes_take_no_memory_and_no_time() {
 
 #[test]
 fn long_names_that_many_stacks_share_are_refused() {
-    // 110 kB, whose stacks have 2 GB of names.
+    // A file of 110 kB whose stacks have 2 GB of names.
     let name = "n".repeat(60_000);
     let stacks: Vec<Vec<u64>> = (0..600).map(|stack| vec![1; 40 + stack % 30]).collect();
     let bytes = with_stacks(&stacks, std::slice::from_ref(&name)).bytes();
@@ -121,7 +121,7 @@ fn a_thread_has_a_name_of_some_hundred_bytes() {
 
 #[test]
 fn files_without_end_are_read_up_to_a_bound() {
-    // Sparse files are such: a header, and zeros for as long as anybody reads.
+    // Sparse files can be like this: a header, followed by any number of zeros.
     let endless = |size: u64| {
         let mut header = b"FLR\0\0\x02\0\0".to_vec();
         header.extend(size.to_be_bytes());

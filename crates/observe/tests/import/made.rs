@@ -1,19 +1,19 @@
-//! JFR chunks that no recorder writes, but that the format allows.
+//! Builds JFR chunks that no recorder writes, but that the format allows.
 
-/// Numbers of the classes that every chunk has.
+/// Ids of the classes that every chunk has.
 pub const BYTE: u64 = 1;
 pub const LONG: u64 = 2;
 pub const STRING: u64 = 3;
 
-/// A field: its name, the number of its class, and whether it is a reference and a list.
+/// A field: its name, the id of its class, whether it is a reference, and whether it is a list.
 pub type Field = (&'static str, u64, bool, bool);
 
-/// The number of each constant, and its bytes.
+/// Constants: number and bytes of each.
 pub type Constants = Vec<(u64, Vec<u8>)>;
 
 pub struct Chunk {
     classes: Vec<(u64, String, Vec<Field>)>,
-    /// By class.
+    /// Constants by class.
     pools: Vec<(u64, Constants)>,
     events: Vec<u8>,
 }
@@ -32,7 +32,7 @@ pub fn text(text: &str) -> Vec<u8> {
     [vec![3], varint(text.len() as u64), text.as_bytes().to_vec()].concat()
 }
 
-/// An event or the like: its size, which is counted in, its class, and its bytes.
+/// An event: its size (which includes the size field), its class, and its bytes.
 fn sized(class: u64, bytes: &[u8]) -> Vec<u8> {
     let class = varint(class);
     let size = 5 + class.len() + bytes.len();
@@ -61,7 +61,7 @@ impl Chunk {
     }
 
     pub fn bytes(&self) -> Vec<u8> {
-        // Start, duration, the step to the next, and whether it is a flush.
+        // Header fields of a constant pool: start, duration, offset to the next, and whether it is a flush.
         let mut pools = [vec![0; 4], varint(self.pools.len() as u64)].concat();
         for (class, constants) in &self.pools {
             pools.extend([varint(*class), varint(constants.len() as u64)].concat());

@@ -19,7 +19,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs::File;
 
-/// Each named in fixtures/README.md.
+/// The imported files, each described in fixtures/README.md.
 const PROFILER: &[u8] = include_bytes!("../../../../fixtures/stacks.jfr");
 const JDK: &[u8] = include_bytes!("../../../../fixtures/jdk.jfr");
 const PERF: &str = include_str!("../../../../fixtures/perf-script.txt");
@@ -116,12 +116,12 @@ fn the_profilers_file_has_its_interval_and_its_place() {
     let read = read(PROFILER, &options()).unwrap();
     assert_eq!(read.imported.events, BTreeMap::from([("cpu".to_string(), (64, 64 * 20_000_000))]));
     assert_eq!((read.imported.lost, read.imported.format), (0, ImportFormat::Jfr));
-    // By the wall clock, although its own clock counts from the boot.
+    // Wall-clock times are used, although the file's own clock counts from the boot.
     assert!(read.rows.iter().all(|row| row.0 > AT), "{:?}", read.rows[0]);
     assert!(read.groups().contains_key("Native-Transport-Requests"));
     let sources = columns(&read.recording, "sources", &["source", "provider", "captured", "lost"]);
     assert!(sources.contains(&["stacks", "jfr", "64", "0"].map(String::from).to_vec()), "{sources:?}");
-    // Its clock is CLOCK_MONOTONIC, and can be taken for this boot's.
+    // The file's clock is CLOCK_MONOTONIC, and can be taken as that of the current boot.
     let here = whole(PROFILER, &ImportOptions { place: TimeAlignment::ThisBoot, ..options() });
     assert_eq!(here.rows.len(), 64);
 }
@@ -133,7 +133,7 @@ fn whole(bytes: &[u8], options: &ImportOptions) -> Read {
 #[test]
 fn the_jdks_own_file_is_read_with_what_its_settings_say() {
     let read = read(JDK, &options()).unwrap();
-    // The number that `jfr summary` counts, one every 20 ms.
+    // The number that `jfr summary` prints, one every 20 ms.
     assert_eq!(read.imported.events, BTreeMap::from([("cpu".to_string(), (37, 37 * 20_000_000))]));
     let groups = read.groups();
     assert!(groups["Sorter"] > groups["Summer"], "{groups:?}");
@@ -143,7 +143,7 @@ fn the_jdks_own_file_is_read_with_what_its_settings_say() {
             .any(|row| row.5.ends_with("Busy.sort;java.util.Arrays.sort;java.util.DualPivotQuicksort.sort")
                 || row.5.contains("Busy.sort"))
     );
-    // Wall-clock time, as `jfr summary` says: 2026-11-21 22:58:58 and two seconds.
+    // Wall-clock time, as `jfr summary` prints it: 2026-11-21 22:58:58 and two seconds.
     let begin = 1_795_301_938_000_000_000;
     assert!(read.rows.iter().all(|row| (begin..begin + 4_000_000_000).contains(&row.0)), "{:?}", read.rows[0]);
     let moved = whole(JDK, &ImportOptions { place: TimeAlignment::BeginsAt(AT), ..options() });
@@ -165,7 +165,7 @@ fn what_is_cut_off_or_broken_is_said() {
     let row = sources.iter().find(|row| row[0] == "stacks").unwrap();
     assert_eq!(row[1], read.imported.lost.to_string());
     assert!(row[2].contains("cut off"));
-    // The metadata of the first is gone, and the second is whole.
+    // The first chunk has no metadata, and the second is complete.
     let size = chunk_size(PROFILER).unwrap().unwrap();
     let mut broken = [PROFILER, PROFILER].concat();
     broken[16..32].fill(0xff);
@@ -187,7 +187,7 @@ fn a_chunk_that_async_profiler_has_not_finished_is_no_chunk_of_a_gibibyte() {
     unfinished[8..16].copy_from_slice(&(1_u64 << 30).to_be_bytes());
     let error = refused(&unfinished, &options());
     assert!(error.contains("cut off") && error.contains("asprof stop") && !error.contains("512"), "{error}");
-    // The chunks before it are read.
+    // The chunks before the damaged one are read.
     let read = read(&[PROFILER, &unfinished].concat(), &options()).unwrap();
     assert_eq!(read.imported.samples, 64);
     assert!(read.imported.losses[0].contains("still writes it"), "{:?}", read.imported);
@@ -207,12 +207,12 @@ fn perf_script_has_threads_kernel_and_user_frames_and_times() {
     // The header has one moment on both clocks: 35602.849059067 s since the boot was 1795302393.370398 s.
     let first = read.rows.iter().map(|row| row.0).min().unwrap();
     assert_eq!(first, 35_602_899_682_000 + 1_795_302_393_370_398_000 - 35_602_849_059_067);
-    // Without the header, the last sample is at the time given by the options.
+    // Without the header, the last sample has the time that the options give.
     let bare: String = PERF.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect();
     let bare = whole(bare.as_bytes(), &options());
     assert_eq!(bare.rows.iter().map(|row| row.0).max().unwrap(), AT);
     assert!(bare.imported.notes.iter().any(|note| note.contains("--begins")), "{:?}", bare.imported);
-    // Cut off within a sample: that one is counted.
+    // The file ends within a sample, which is counted as lost.
     let cut = whole(&PERF.as_bytes()[..PERF.len() - 30], &options());
     assert_eq!((cut.imported.samples, cut.imported.lost), (36, 1));
 }

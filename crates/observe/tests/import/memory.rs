@@ -11,14 +11,14 @@ thread_local! {
 }
 
 fn count(bytes: isize) {
-    // A thread that ends has no counts any more.
+    // The counters of a thread that is ending are not available.
     let _ = HELD.try_with(|held| {
         held.set(held.get() + bytes);
         let _ = MOST.try_with(|most| most.set(most.get().max(held.get())));
     });
 }
 
-// SAFETY: all is left to the system's allocator.
+// SAFETY: all calls are passed on to the system's allocator.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);

@@ -1,5 +1,5 @@
-//! Real files with some bytes changed: none makes the reader panic, hang, take much memory, or tell of samples that it did
-//! not write. The changes are the same in each run.
+//! Real files with some bytes changed. No change may make the reader panic, hang, use much memory, or report more
+//! samples than it wrote. The changes are the same in each run.
 
 use crate::memory::most_held;
 use crate::profiles::{PROFILES, fixture, profile};
@@ -24,10 +24,10 @@ impl Random {
     }
 }
 
-/// Bytes that mean something: ends of numbers, of lines and of frames, the largest and the smallest.
+/// Bytes that are special in the formats: ends of numbers, lines and frames, the largest and the smallest byte.
 const TELLING: &[u8] = b"\x00\x01\x7f\x80\xff\n\t ;:()[]#-.9";
 
-/// Changes some bytes; with `in_place` none moves, for a format that has places in it.
+/// Changes some bytes. With `in_place` no byte moves, for formats that contain offsets.
 fn mutate(bytes: &mut Vec<u8>, random: &mut Random, in_place: bool) {
     for _ in 0..=random.below(if in_place { 2 } else { 6 }) {
         if bytes.is_empty() {
@@ -77,7 +77,7 @@ fn survives(format: ImportFormat, files: &[Vec<u8>], times: usize) {
             }
         }
     }
-    // Most mutations must be accepted in part: files refused at their first byte test nothing.
+    // Most mutated files must be imported in part: files that are rejected at their first byte would test nothing.
     assert!(taken * 8 > files.len() * times, "{taken} of {} were taken", files.len() * times);
     drop(recorder);
 }

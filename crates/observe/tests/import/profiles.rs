@@ -11,12 +11,13 @@ use std::time::Duration;
 
 const MS: i64 = 1_000_000;
 
-/// A file, its sampled event, the names under which its own reader counts that event, and what each of them represents.
+/// A file, its sampled event, the names under which the tool's reader counts that event, and what each of them
+/// represents.
 type Sums = (&'static str, &'static str, &'static [&'static str], i64);
 
 const SUMS: &[Sums] = &[
     ("ap-2.9-wall", "wall", &["wall"], 20 * MS),
-    // Without an interval option: its default is 10 ms of CPU time and 50 ms of wall-clock time.
+    // The file has no interval option; the default is 10 ms of CPU time and 50 ms of wall-clock time.
     ("ap-2.9-cpu", "cpu", &["cpu"], 10 * MS),
     ("ap-2.9-itimer", "cpu", &["cpu"], 10 * MS),
     ("ap-2.9-itimer", "alloc", &["alloc"], 1),
@@ -41,10 +42,10 @@ const SUMS: &[Sums] = &[
     ("jdk-11", "lock", &["jdk.ThreadPark", "jdk.JavaMonitorEnter"], 1),
     ("jdk-17", "cpu", &["jdk.ExecutionSample"], 10 * MS),
     ("jdk-17", "native", &["jdk.NativeMethodSample"], 20 * MS),
-    // Beside the sample that has the same bytes.
+    // Left out, because the sample event has the same bytes.
     ("jdk-17", "alloc", &["jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationOutsideTLAB"], 1),
     ("jdk-17", "lock", &["jdk.ThreadPark", "jdk.JavaMonitorEnter"], 1),
-    // Only one of the two events was requested, and its samples have all of the weight.
+    // Only one of the two events was requested, so its samples have the whole weight.
     ("jdk-17-half", "alloc", &["jdk.ObjectAllocationSample"], 1),
     ("jdk-21", "cpu", &["jdk.ExecutionSample"], 10 * MS),
     ("jdk-21", "alloc", &["jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationOutsideTLAB"], 1),
@@ -86,7 +87,7 @@ pub fn fixture(path: &str) -> Vec<u8> {
     std::fs::read(format!("{}/../../fixtures/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-/// An unpacked profile.
+/// Decompresses a profile.
 pub fn profile(name: &str) -> Vec<u8> {
     let bytes = fixture(&format!("profiles/{name}"));
     let mut plain = Vec::new();
@@ -97,14 +98,14 @@ pub fn profile(name: &str) -> Vec<u8> {
     plain
 }
 
-/// Sums by thread, as the table says.
+/// Sums by thread, in the form of the table.
 fn sums() -> BTreeMap<(String, String), BTreeMap<(String, String), i64>> {
     let mut sums: BTreeMap<_, BTreeMap<_, i64>> = BTreeMap::new();
     for line in String::from_utf8(fixture("profiles/sums.tsv")).unwrap().lines() {
         let words: Vec<String> = line.split('\t').map(String::from).collect();
         let [file, class, tid, mut thread, sum] = <[String; 5]>::try_from(words).unwrap();
         if thread.is_empty() && tid != "0" {
-            // async-profiler's word for a thread without a name.
+            // async-profiler's placeholder for a thread without a name.
             thread = format!("[tid={tid}]");
         }
         *sums.entry((file, class)).or_default().entry((tid, thread)).or_default() += sum.parse::<i64>().unwrap();
@@ -140,7 +141,7 @@ fn each_thread_of_each_version_has_what_the_tools_own_reader_says() {
             }
             let here = here.remove(*event).unwrap_or_default();
             let rounded = |sums: BTreeMap<(String, String), i64>| -> Vec<_> {
-                // The JDK's reader counts ticks in floating point: 1 in a million is left to it.
+                // The JDK's reader counts ticks in floating point, so the sums may differ by 1 in a million.
                 sums.into_iter().map(|(thread, sum)| (thread, (sum as f64 / 1e3).round() as i64)).collect()
             };
             assert_eq!(rounded(here), rounded(there), "{file}: {event}");
@@ -167,7 +168,7 @@ fn threads(read: &crate::Read) -> BTreeMap<&str, (u64, i64)> {
 
 #[test]
 fn perf_prints_what_it_is_asked_for() {
-    // The counts that `perf report --sort comm -n` shows.
+    // The counts that `perf report --sort comm -n` prints.
     let of = |name: &str| whole(&profile(name), &options());
     let flat = of("perf-flat.txt");
     let period = 5_025_125;
@@ -176,7 +177,7 @@ fn perf_prints_what_it_is_asked_for() {
         counts.into_iter().map(|(thread, count)| (thread, (count, count as i64 * period))).collect();
     assert_eq!((threads(&flat), flat.imported.lost), (expected, 0), "a command may read as an address");
     assert!(flat.rows.iter().all(|row| !row.5.contains(';') && !row.5.is_empty()));
-    // The same samples, however they are printed.
+    // The same samples, whatever fields perf printed.
     let stacks = |read: &crate::Read| -> Vec<(String, String)> {
         let mut stacks: Vec<_> = read.rows.iter().map(|row| (row.3.clone(), row.5.clone())).collect();
         stacks.sort_unstable();
@@ -214,7 +215,7 @@ fn a_file_of_perf_may_end_without_the_end_of_its_line() {
     assert_eq!((read.imported.samples, read.imported.lost, read.rows[0].5.as_str()), (1, 0, "start;main"));
     let flat = whole(b"dd 9/9 [000] 1.5:   10 cpu-clock:  55 main+0x2 (/bin/x)", &options());
     assert_eq!((flat.imported.samples, flat.rows[0].5.as_str()), (1, "main"));
-    // Cut off within a frame, or a line: that sample is not all there.
+    // If the file ends within a frame or a line, the sample is incomplete.
     for cut in [one.len() - 3, one.len() - 12, 30] {
         let bytes = [one.as_bytes(), b"\n\n", &one.as_bytes()[..cut]].concat();
         let read = whole(&bytes, &options());
@@ -226,7 +227,7 @@ fn a_file_of_perf_may_end_without_the_end_of_its_line() {
 fn stacks_of_programs_in_python() {
     let spy =
         whole(&profile("py-spy.folded"), &ImportOptions { interval: Some(Duration::from_millis(20)), ..options() });
-    // py-spy said: Samples: 64.
+    // py-spy printed: Samples: 64.
     assert_eq!(spy.imported.events["cpu"].1, 64 * 20 * MS);
     let bytes = profile("austin-3.5.folded");
     let micros: i64 = String::from_utf8_lossy(&bytes)
@@ -243,11 +244,11 @@ fn folded_weights_may_have_a_fraction() {
     let seconds = ImportOptions { interval: Some(Duration::from_secs(1)), ..options() };
     let read = whole(b"a;b 0.25\na;c 1.5e-3\na;d 2\n", &seconds);
     assert_eq!(read.rows.iter().map(|row| row.2).collect::<Vec<_>>(), [250 * MS, 1_500_000, 2000 * MS]);
-    // Rounded so that the sum is kept.
+    // Weights are rounded so that their sum stays the same.
     let read = whole(b"a;b 0.5\na;c 0.5\na;d 0.25\na;e 0.75\n", &options());
     assert_eq!(read.imported.events["cpu"], (4, 2));
     assert!(read.imported.notes.iter().any(|note| note.contains("rounded")), "{:?}", read.imported);
-    // Beyond 53 bits whole numbers stay exact.
+    // Whole numbers beyond 53 bits stay exact.
     let read = whole(format!("a;b {}\n", (1i64 << 60) + 1).as_bytes(), &options());
     assert_eq!(read.rows[0].2, (1 << 60) + 1);
     let read = whole(b"a;b 1\na;c nan\na;d inf\na;e -1\na;f 1e400\na;g 1.2.3\n", &options());

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-/// More than any machine takes that works at all.
+/// The longest time to wait: more than any working machine takes.
 const AT_MOST: Duration = Duration::from_secs(120);
 
-/// Until a process has used so much more CPU time.
+/// Waits until a process has used this much more CPU time.
 pub fn until_it_has_used(pid: u32, more: Duration) {
     let (begun, begun_with) = (Instant::now(), cpu_time(pid));
     while cpu_time(pid) < begun_with + more {
@@ -14,7 +14,7 @@ pub fn until_it_has_used(pid: u32, more: Duration) {
     }
 }
 
-/// CPU time of all its threads.
+/// CPU time of all threads of the process.
 fn cpu_time(pid: u32) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let after_name = stat.rsplit_once(')').unwrap().1;

@@ -1,20 +1,20 @@
-//! The lines that `perf script` prints, taken apart.
+//! Parses the lines that `perf script` prints.
 
-/// The line above a sample's frames.
+/// The header line of a sample.
 #[derive(Debug, PartialEq)]
 pub(super) struct Header<'a> {
     pub(super) comm: &'a str,
     pub(super) tid: i64,
-    /// On perf's clock, which counts from the boot; None where it was not printed.
+    /// The time on perf's clock, which counts from the boot; None if perf printed no time.
     pub(super) time_ns: Option<i64>,
     /// Number of events that the sample represents.
     pub(super) period: Option<i64>,
     pub(super) event: &'a str,
-    /// The rest of the line: the only frame of a sample without a stack, or the text of a tracepoint.
+    /// The rest of the header line: the only frame of a sample without a stack, or the text of a tracepoint.
     pub(super) rest: &'a str,
 }
 
-/// One moment on both clocks: `# reference time: … = seconds (TOD) = seconds (monotonic)`.
+/// The same moment on both clocks: `# reference time: … = seconds (TOD) = seconds (monotonic)`.
 pub(super) fn reference(line: &str) -> Option<i64> {
     let mut clocks = line.strip_prefix("# reference time:")?.split(" = ").skip(1);
     let mut clock = |of| seconds(clocks.next()?.trim().strip_suffix(of)?.trim());
@@ -37,7 +37,7 @@ pub(super) fn header(line: &str) -> Option<Header<'_>> {
     timed(line, &words).or_else(|| timeless(line, &words))
 }
 
-/// Each word of a line with its offset.
+/// The words of a line, each with its offset.
 type Words<'a> = [(usize, &'a str)];
 
 fn timed<'a>(line: &'a str, words: &Words<'a>) -> Option<Header<'a>> {
@@ -45,7 +45,7 @@ fn timed<'a>(line: &'a str, words: &Words<'a>) -> Option<Header<'a>> {
     words.iter().enumerate().skip(1).find_map(|(time_at, (_, word))| {
         let time_ns = time_of(word)?;
         let (period, event, rest) = event(line, words, time_at + 1)?;
-        // The last number before the time is the thread's. Commands may have numbers in them, and so has the CPU.
+        // The thread id is the last number before the time. A command may contain numbers, and the CPU is one, too.
         let thread = words[..time_at].iter().rev().find_map(|(begins, word)| Some((*begins, tid(word)?)));
         let (comm_ends, tid) = thread.unwrap_or((words[time_at].0, 0));
         Some(Header { comm: line[..comm_ends].trim(), tid, time_ns: Some(time_ns), period, event, rest })
@@ -57,7 +57,8 @@ fn timeless<'a>(line: &'a str, words: &Words<'a>) -> Option<Header<'a>> {
     words.iter().enumerate().skip(2).find_map(|(event_at, _)| {
         let (None, event, rest) = event(line, words, event_at)? else { return None };
         let mut before = words[..event_at].iter().rev().peekable();
-        // Two numbers are the thread's and the period, which perf prints ten wide; or the command ends with a number.
+        // If there are two numbers, they are the thread id and the period, which perf prints ten characters wide; or
+        // the command ends with a number.
         let period = before.next_if(|(begins, word)| {
             let (behind, other) = words[..event_at - 1].last().map_or((0, ""), |(at, word)| (at + word.len(), *word));
             let is_period = is_cpu(other) || other.contains('/') || begins + word.len() > behind + 10;
@@ -71,7 +72,7 @@ fn timeless<'a>(line: &'a str, words: &Words<'a>) -> Option<Header<'a>> {
     })
 }
 
-/// Period, event and the rest of a line, from a word on.
+/// Parses the period, the event and the rest of a line from a given word on.
 fn event<'a>(line: &'a str, words: &Words<'a>, at: usize) -> Option<(Option<i64>, &'a str, &'a str)> {
     let period = words.get(at).and_then(|(_, word)| word.parse::<i64>().ok()).filter(|period| *period >= 0);
     let &(begins, word) = words.get(at + usize::from(period.is_some()))?;
@@ -83,7 +84,7 @@ fn event<'a>(line: &'a str, words: &Words<'a>, at: usize) -> Option<(Option<i64>
     Some((period, event, &line[begins + word.len()..]))
 }
 
-/// `tid` or `pid/tid`.
+/// Parses `tid` or `pid/tid`.
 fn tid(word: &str) -> Option<i64> {
     let (pid, tid) = word.split_once('/').unwrap_or(("0", word));
     // perf writes -1 for unknown ids.
@@ -99,7 +100,7 @@ fn seconds(word: &str) -> Option<i64> {
     seconds.parse::<u32>().ok().map(|seconds| i64::from(seconds) * 1_000_000_000 + ns)
 }
 
-/// `cycles:ukhpp` is cycles; `sched:sched_switch` is a name.
+/// The event's name without modifiers: `cycles` of `cycles:ukhpp`; `sched:sched_switch` stays.
 pub(super) fn without_modifiers(event: &str) -> &str {
     match event.rsplit_once(':') {
         Some((name, modifiers)) if modifiers.chars().all(|c| "ukhIGHpPSDWeb".contains(c)) => name,
@@ -107,7 +108,7 @@ pub(super) fn without_modifiers(event: &str) -> &str {
     }
 }
 
-/// `address symbol+0xoffset (file)`; perf may have been asked for no file.
+/// Parses a frame: `address symbol+0xoffset (file)`; perf may have been told to leave out the file.
 pub(super) fn frame(line: &str) -> Option<(String, char)> {
     let line = line.trim();
     let (address, rest) = line.split_once(char::is_whitespace)?;
@@ -117,7 +118,7 @@ pub(super) fn frame(line: &str) -> Option<(String, char)> {
     let (symbol, file) = with_file(rest.trim()).unwrap_or((rest.trim(), ""));
     let offset = symbol.rfind("+0x").filter(|at| symbol[at + 3..].bytes().all(|byte| byte.is_ascii_hexdigit()));
     let symbol = offset.map_or(symbol, |at| &symbol[..at]);
-    // The upper half of the addresses is the kernel's.
+    // Addresses in the upper half belong to the kernel.
     let is_kernel = file.is_empty() && address.len() == 16 && address.starts_with(['f', 'F']);
     let kind = if is_kernel { 'k' } else { kind_of(symbol, file) };
     let base = file.trim_matches(['[', ']']).rsplit('/').next().unwrap_or_default();
@@ -128,7 +129,7 @@ pub(super) fn frame(line: &str) -> Option<(String, char)> {
     })
 }
 
-/// Takes `symbol (file)` apart. There may be parentheses in both: `f(int, char (*)(int))`, `(/path (deleted))`.
+/// Splits `symbol (file)`. Both may contain parentheses: `f(int, char (*)(int))`, `(/path (deleted))`.
 fn with_file(text: &str) -> Option<(&str, &str)> {
     let inside = text.strip_suffix(')')?;
     let opens = || inside.match_indices('(').map(|(at, _)| at).filter(|at| *at == 0 || inside[..*at].ends_with(' '));
@@ -168,7 +169,7 @@ mod tests {
             (Some(1_000_001_002), None, "sched:sched_switch")
         );
         assert_eq!(frame(switch.rest), None);
-        // With fewer fields, and with more.
+        // Lines with fewer and with more fields.
         for (line, comm, tid, time_ns) in [
             ("dd  4268 cpu-clock: ", "dd", 4268, None),
             ("worker 1 7/8 [003]   10101010 cpu-clock: ", "worker 1", 8, None),

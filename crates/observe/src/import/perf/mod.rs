@@ -14,9 +14,9 @@ use std::hash::Hash;
 use std::io::BufRead;
 use std::rc::Rc;
 
-/// A sample, until the place of the clock is known.
+/// A sample, kept until the relation of perf's clock to the wall clock is known.
 struct Sample {
-    /// None if perf printed no times.
+    /// The time on perf's clock; None if perf printed no times.
     time_ns: Option<i64>,
     event: u32,
     weight: i64,
@@ -28,13 +28,13 @@ struct Sample {
 /// A sample whose lines are being read.
 struct Open {
     header: Sample,
-    /// From the innermost.
+    /// The frames from the innermost to the outermost.
     frames: Vec<(String, char)>,
-    /// The sample and its only frame are on one line: the next line is not part of it.
+    /// Whether the sample and its only frame are on one line, so that the next line does not belong to it.
     is_whole: bool,
 }
 
-/// Interns repeated values.
+/// Stores repeated values once.
 struct Once<T> {
     things: Vec<Rc<T>>,
     places: HashMap<Rc<T>, u32>,
@@ -62,9 +62,9 @@ impl<T: Eq + Hash> Once<T> {
     }
 }
 
-/// Whether a file begins like what `perf script` prints.
+/// Whether a file begins like the output of `perf script`.
 pub(super) fn looks_like(first: &str) -> bool {
-    // A count behind it would be a folded stack's.
+    // A line that ends with a count would be a folded stack.
     header(first)
         .is_some_and(|header| header.time_ns.is_some() || frame(header.rest).is_some() || header.rest.trim().is_empty())
 }
@@ -122,12 +122,12 @@ struct Reading<'o> {
     events: Once<String>,
     threads: Once<String>,
     stacks: Once<Frames>,
-    /// Nanoseconds added to perf's times, where the file gives the offset.
+    /// Nanoseconds added to perf's times, if the file gives the offset.
     epoch_offset_ns: Option<i64>,
-    /// Whether perf printed times, as the first sample tells: it does so for all or for none.
+    /// Whether perf printed times: the first sample tells, because perf prints them for all samples or for none.
     has_times: Option<bool>,
     has_frames: bool,
-    /// Whether perf printed the file of each frame, in parentheses behind it.
+    /// Whether perf printed the file of each frame in parentheses.
     has_files: bool,
 }
 
@@ -161,7 +161,8 @@ impl Reading<'_> {
                 sink.lose(1, "the file ends within a sample");
                 break;
             }
-            // perf puts a tab before frames, and none before what begins a sample: a command can read as an address.
+            // perf prints a tab before a frame, and none before the start of a sample. A command can look like an
+            // address, so the tab decides.
             let header = if line.starts_with('\t') { None } else { self.header(&line) };
             if let Some(header) = header {
                 self.close(open.take());
@@ -174,7 +175,8 @@ impl Reading<'_> {
                 continue;
             }
             match &mut open {
-                // Other lines are the source of the frame above, its registers, or more that perf was asked for.
+                // Other lines are the source line of the frame above, its registers, or other data that perf was told
+                // to print.
                 Some(open) if !open.is_whole => {
                     self.has_files |= frame(&line).is_some() && line.ends_with(')');
                     open.frames.extend(frame(&line));
@@ -189,12 +191,12 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// The head of a sample. Where the first had a time, a line without one is something else.
+    /// Parses the header of a sample. If the first header had a time, a line without a time is no header.
     fn header<'l>(&self, line: &'l str) -> Option<Header<'l>> {
         header(line).filter(|header| self.has_times.is_none_or(|has_times| has_times == header.time_ns.is_some()))
     }
 
-    /// Whether a line that has no end is all there.
+    /// Whether a line without a newline at its end is complete.
     fn is_complete(&self, line: &str, in_sample: bool) -> bool {
         let is_whole = |text: &str| !self.has_files || text.ends_with(')');
         match (self.header(line), frame(line)) {
@@ -205,7 +207,7 @@ impl Reading<'_> {
                 header.event.starts_with("PERF_RECORD_") || has_frame || is_bare
             }
             (_, Some(_)) => in_sample && is_whole(line),
-            // Below a frame, and not a part of one.
+            // Lines below a frame that are not part of it.
             (_, None) => in_sample && !line.starts_with('\t'),
         }
     }
@@ -240,7 +242,7 @@ impl Reading<'_> {
         };
         let frames: Vec<_> = frame(header.rest).into_iter().collect();
         self.has_files |= !frames.is_empty() && header.rest.ends_with(')');
-        // perf's own word for a thread whose command it does not know.
+        // perf's placeholder for a thread whose command it does not know.
         let thread = if header.comm.is_empty() { format!(":{}", header.tid) } else { header.comm.to_string() };
         Open {
             is_whole: !frames.is_empty(),

@@ -1,13 +1,13 @@
-//! The format's basic types, taken off the front of bytes that nobody vouches for.
+//! Decodes the basic types of JFR from the front of untrusted bytes.
 
 use std::borrow::Cow;
 
-/// The bytes are not what the format has them be.
+/// The bytes do not conform to the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a JFR recording, or a broken one: {0}")]
 pub struct Malformed(pub &'static str);
 
-/// A string: written out where it is, or the number of one in the constant pool.
+/// A string: written inline, or a reference to the constant pool.
 pub(super) enum Text<'a> {
     Null,
     Inline(Cow<'a, str>),
@@ -30,7 +30,7 @@ impl<'a> ByteReader<'a> {
         Ok(self.take(1)?[0])
     }
 
-    /// Seven bits a byte, the lowest first; a ninth byte has eight.
+    /// Decodes a variable-length integer: seven bits a byte, the lowest first; a ninth byte has eight.
     pub(super) fn varint(&mut self) -> Result<i64, Malformed> {
         let mut value = 0u64;
         for place in 0..9 {
@@ -46,7 +46,7 @@ impl<'a> ByteReader<'a> {
         Ok(value.cast_signed())
     }
 
-    /// A number of following items; each takes at least one byte.
+    /// Decodes a number of following items, each of which takes at least one byte.
     pub(super) fn count(&mut self) -> Result<usize, Malformed> {
         match usize::try_from(self.varint()?) {
             Ok(count) if count <= self.left.len() => Ok(count),
@@ -76,7 +76,7 @@ impl<'a> ByteReader<'a> {
         })
     }
 
-    /// Passes over a string without making one.
+    /// Skips a string without decoding it.
     pub(super) fn skip_string(&mut self) -> Result<(), Malformed> {
         match self.byte()? {
             0 | 1 => {}

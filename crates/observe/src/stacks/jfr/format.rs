@@ -1,7 +1,7 @@
-//! The format itself: chunks, their constant pools, and the values of events.
+//! The JFR format: chunks, their constant pools, and the values of events.
 //!
 //! Values are decoded in place when they are needed. So a chunk takes the memory of its bytes and of an index of its
-//! constants, whatever its size when unpacked.
+//! constants, however much data it unpacks to.
 
 use super::bytes::{ByteReader, Malformed, Text, long_at};
 use super::metadata::{self, Class, DEEPEST, Field, Kind};
@@ -9,22 +9,22 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 const MAGIC: &[u8; 4] = b"FLR\0";
-/// Bytes of a chunk before its events.
+/// Length of a chunk's header in bytes.
 pub const HEADER: usize = 68;
-/// The largest chunk that is read. Profilers begin another after 12 to 100 MB by default.
+/// The largest chunk that is read. By default, profilers begin another chunk after 12 to 100 MB.
 pub const LARGEST_CHUNK: u64 = 512 << 20;
-/// The size that async-profiler announces until it comes to the chunk's end.
+/// The size in the header of a chunk that async-profiler has not finished.
 const NOT_YET_KNOWN: usize = 1 << 30;
-/// Constants of a chunk that are kept track of, at some 40 bytes each.
+/// The most constants of a chunk that are indexed, at some 40 bytes each.
 const MOST_CONSTANTS: usize = 1 << 22;
 
-/// The size of the chunk at the start of the bytes; None while it is not whole.
+/// The size of the chunk at the start of the bytes; None until it is complete.
 pub fn chunk_size(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
     Ok(announced_size(bytes)?.filter(|size| *size <= bytes.len()))
 }
 
-/// The size that a chunk's header announces, however much of the chunk is there; None while the header is not whole, or
-/// its writer has not come to the chunk's end.
+/// The size in a chunk's header, however much of the chunk has been read. None if the header is incomplete, or the
+/// chunk is not finished.
 pub fn announced_size(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
     if bytes.len() < HEADER {
         return Ok(None);
@@ -33,7 +33,7 @@ pub fn announced_size(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
         return Err(Malformed("a chunk does not begin with FLR"));
     }
     match usize::try_from(long_at(bytes, 8)?) {
-        // The JDK announces 0 until it comes to the chunk's end.
+        // The JDK writes 0 until the chunk is finished.
         Ok(0 | NOT_YET_KNOWN) => Ok(None),
         Ok(size) if size < HEADER => Err(Malformed("a chunk is smaller than its header")),
         Ok(size) if size as u64 > LARGEST_CHUNK => Err(Malformed(
@@ -51,13 +51,13 @@ pub(super) struct Chunk<'a> {
     start_ticks: i64,
     ticks_per_second: i64,
     classes: HashMap<i64, Class>,
-    /// Class of the strings in constant pools.
+    /// Class id of the strings in constant pools.
     strings: i64,
-    /// Where a constant is, by class and number.
+    /// Offsets of the constants, by class and number.
     constants: HashMap<(i64, i64), u32>,
 }
 
-/// The values of a class's fields, one after another.
+/// Decodes the values of a class's fields, one after another.
 #[derive(Clone, Copy)]
 pub(super) struct Object<'c> {
     chunk: &'c Chunk<'c>,
@@ -94,8 +94,8 @@ impl<'a> Chunk<'a> {
         Ok(chunk)
     }
 
-    /// The offset from a time on the file's clock to nanoseconds since the Unix epoch. The header has the start of the chunk
-    /// on both clocks.
+    /// The difference between the file's clock and nanoseconds since the Unix epoch. The header has the start of the
+    /// chunk on both clocks.
     pub(super) fn epoch_offset_ns(&self) -> i64 {
         self.start_ns.saturating_sub(self.ticks_ns(self.start_ticks))
     }
@@ -113,7 +113,7 @@ impl<'a> Chunk<'a> {
         self.classes.get(&id).map(|class| class.name.as_str())
     }
 
-    /// Ids of the classes whose name `wanted` selects.
+    /// Ids of the classes whose names `wanted` accepts.
     pub(super) fn ids(&self, wanted: impl Fn(&str) -> bool) -> HashSet<i64> {
         self.classes.values().filter(|class| wanted(&class.name)).map(|class| class.id).collect()
     }
@@ -128,7 +128,7 @@ impl<'a> Chunk<'a> {
         Ok(ByteReader { left: self.bytes.get(start..).ok_or(Malformed("an offset beyond the chunk"))? })
     }
 
-    /// Calls `take` with each event whose class is known, and its values.
+    /// Calls `take` for each event of a known class, with its values.
     pub(super) fn each_event<'c>(
         &'c self,
         mut take: impl FnMut(&'c Class, Object<'c>) -> Result<(), Malformed>,
@@ -153,7 +153,7 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    /// Notes where the constants are. Each pool says how far the one before it is.
+    /// Indexes the constants. Each pool has the offset of the previous one.
     fn find_constants(&mut self, mut offset: i64) -> Result<(), Malformed> {
         let (chunk, mut constants) = (&*self, HashMap::new());
         while offset > 0 {
@@ -196,7 +196,7 @@ impl<'a> Chunk<'a> {
             }
             let before = offset.checked_add(delta).ok_or(Malformed("a constant pool before the chunk"))?;
             if before > 0 {
-                // An event that reaches into the next one would have its bytes read repeatedly.
+                // An event that overlaps the next one would make its bytes be read repeatedly.
                 let length = chunk.at(before)?.varint()?;
                 if length < 1 || before.checked_add(length).is_none_or(|end| end > offset) {
                     return Err(Malformed("constant pools that overlap"));
@@ -234,7 +234,7 @@ impl<'a> Chunk<'a> {
             return Ok(());
         }
         let class = self.classes.get(&field.class).ok_or(Malformed("a value of an unknown class"))?;
-        // Items of zero bytes are skipped at once, however many they are.
+        // Items of zero bytes are skipped at once, whatever their number.
         let count = if class.kind.is_empty() { 0 } else { count };
         for _ in 0..count {
             self.skip(&class.kind, reader, depth + 1)?;
@@ -242,21 +242,21 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    /// The constant of a class and number.
+    /// Finds the constant of a class by its number.
     fn constant(&self, class: i64, number: i64) -> Option<Item<'_>> {
         let start = *self.constants.get(&(class, number))?;
         let at = ByteReader { left: self.bytes.get(start as usize..)? };
         Some(Item { chunk: self, class, is_reference: false, is_list: false, at })
     }
 
-    /// The values of a constant.
+    /// Decodes the values of a constant.
     pub(super) fn object(&self, (class, number): (i64, i64)) -> Option<Object<'_>> {
         self.constant(class, number)?.object()
     }
 }
 
 impl<'c> Object<'c> {
-    /// Checks that all values are complete.
+    /// Checks that all values of an object are complete.
     pub(super) fn check(mut self) -> Result<(), Malformed> {
         self.fields.iter().try_for_each(|field| self.chunk.skip_field(field, &mut self.at, 0))
     }
@@ -297,12 +297,12 @@ impl<'c> Item<'c> {
         }
     }
 
-    /// Class and number of the constant that the field refers to.
+    /// Class and number of the constant that a field refers to.
     pub(super) fn reference(mut self) -> Option<(i64, i64)> {
         if !self.is_reference || self.is_list { None } else { Some((self.class, self.at.varint().ok()?)) }
     }
 
-    /// The value that a reference points to; any other value itself.
+    /// The value that a reference points to; a value that is no reference stays as it is.
     fn resolve(self) -> Option<Item<'c>> {
         match self.reference() {
             Some((class, number)) => self.chunk.constant(class, number),
@@ -318,7 +318,7 @@ impl<'c> Item<'c> {
         }
     }
 
-    /// A text, or the symbol that holds one.
+    /// A text: inline, or in the symbol that it refers to.
     pub(super) fn text(self) -> Option<Cow<'c, str>> {
         let item = self.resolve()?;
         match item.kind()? {
@@ -340,12 +340,12 @@ impl<'c> Item<'c> {
         };
         match self.chunk.constant(self.chunk.strings, number)?.at.string().ok()? {
             Text::Inline(text) => Some(text),
-            // Constants that refer to each other have no value.
+            // Constants that refer to each other in a cycle have no value.
             Text::Null | Text::Constant(_) => None,
         }
     }
 
-    /// The objects of a list, first to last, each with where it begins.
+    /// The objects of a list in order, each with its offset.
     pub(super) fn objects(mut self) -> Option<impl Iterator<Item = Object<'c>>> {
         if !self.is_list || self.is_reference {
             return None;

@@ -4,9 +4,10 @@ use super::bytes::{ByteReader, Malformed};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// More than any JVM writes, whose own classes take some 100 kB: what is read here takes many times its size in memory.
+/// The most bytes of metadata that are read. JVMs write some 100 kB; decoded, the metadata takes many times its size in
+/// memory.
 const LARGEST: usize = 8 << 20;
-/// How deep values and elements lie in each other: a stack holds frames, and frames nothing more.
+/// The deepest nesting of values and elements. A stack contains frames, and frames contain nothing more.
 pub(super) const DEEPEST: usize = 8;
 
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub(super) enum Kind {
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) class: i64,
-    /// The value is in a constant pool.
+    /// Whether the value is in a constant pool.
     pub(super) is_reference: bool,
     pub(super) is_list: bool,
 }
@@ -48,13 +49,13 @@ impl Kind {
         }
     }
 
-    /// Whether its values take no byte.
+    /// Whether values of the class take no bytes.
     pub(super) fn is_empty(&self) -> bool {
         matches!(self, Kind::Object(fields) if fields.is_empty())
     }
 }
 
-/// The classes by their ids.
+/// The classes by id.
 pub(super) fn read(mut reader: ByteReader<'_>) -> Result<HashMap<i64, Class>, Malformed> {
     let (before, mut sized) = (reader.left, reader);
     let size = usize::try_from(sized.varint()?).ok().filter(|size| *size <= before.len());
@@ -63,7 +64,7 @@ pub(super) fn read(mut reader: ByteReader<'_>) -> Result<HashMap<i64, Class>, Ma
         return Err(Malformed("more than 8 MiB of metadata, which no JVM writes"));
     }
     reader.left = &before[..size];
-    // Size, class, start, duration and number of the event.
+    // Decodes size, class, start, duration and number of an event.
     for _ in 0..5 {
         reader.varint()?;
     }
@@ -90,13 +91,13 @@ pub(super) fn read(mut reader: ByteReader<'_>) -> Result<HashMap<i64, Class>, Ma
 
 /// Removes fields whose values take no bytes, so that the work per value is bounded by its size.
 fn leave_out_empty_fields(classes: &mut HashMap<i64, Class>) {
-    // From types to the types that contain them.
+    // The types that contain each type.
     let mut holders: HashMap<i64, Vec<i64>> = HashMap::new();
     let (mut filled, mut next) = (HashSet::new(), Vec::new());
     for class in classes.values() {
         match &class.kind {
             Kind::Object(fields) => {
-                // Fields of undeclared classes can't be skipped: a reader that meets one must fail.
+                // Fields of undeclared classes can't be skipped, so decoding an object with such a field fails.
                 let takes_bytes =
                     |field: &Field| field.is_reference || field.is_list || !classes.contains_key(&field.class);
                 if fields.iter().any(takes_bytes) {
@@ -122,7 +123,7 @@ fn leave_out_empty_fields(classes: &mut HashMap<i64, Class>) {
     }
 }
 
-/// An element of the metadata's tree.
+/// An element of the metadata, which is a tree.
 struct Element<'s> {
     name: &'s str,
     attributes: Vec<(&'s str, &'s str)>,

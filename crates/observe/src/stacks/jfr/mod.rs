@@ -1,8 +1,8 @@
-//! Reads the samples in JFR files: those of the profiler, and what others recorded.
+//! Reads the samples in JFR files of the profiler and of other recorders.
 //!
 //! A file is a sequence of independent chunks: a header, events, constant pools that the events refer to, and metadata
-//! that describes the fields of all types. Nothing is assumed beyond the metadata, and the bytes are not trusted: a
-//! chunk's memory and time are proportional to its bytes, whatever they unpack to.
+//! that describes the fields of all types. Nothing is assumed beyond the metadata, and the bytes are not trusted:
+//! decoding a chunk takes memory and time in proportion to its bytes, however much data they unpack to.
 //!
 //! Source: OpenJDK, jdk.jfr.internal.consumer.
 

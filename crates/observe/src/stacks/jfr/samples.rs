@@ -8,24 +8,24 @@ use crate::stacks::Frames;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Bytes of a thread's name: more is nobody's name.
+/// The most bytes of a thread's name; real names are shorter.
 const LONGEST_NAME: usize = 512;
-/// Threads whose names are kept in memory.
+/// The most threads whose names are kept in memory.
 const THREADS_KEPT: usize = 1 << 14;
 
 /// A sample: the state of a thread at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
-    /// On the clock that the file was recorded with.
+    /// Time on the clock that the file was recorded with.
     pub time_ns: i64,
     pub event: SampleEvent,
-    /// Nanoseconds of a lock or of CPU time, bytes of an allocation; None if a sample represents intervals.
+    /// Weight: nanoseconds of a lock or of CPU time, bytes of an allocation; None if the sample represents intervals.
     pub weight: Option<i64>,
     /// Number of intervals that the sample represents.
     pub count: i64,
     pub tid: i64,
     pub thread: Rc<str>,
-    /// The number that its stack has in recordings.
+    /// The number of its stack in recordings.
     pub stack: i64,
 }
 
@@ -35,14 +35,14 @@ pub enum SampleEvent {
     Wall,
     Alloc,
     Lock,
-    /// In native code, whether it ran or waited there.
+    /// A thread in native code, which may be running or waiting there.
     Native,
-    /// Something other than time; [`ChunkSamples::counted`] has its name.
+    /// A sample triggered by something other than time; [`ChunkSamples::counted`] has its name.
     Counted,
 }
 
 impl SampleEvent {
-    /// The name in the column `event` of the table `samples`; for `Counted` the chunk has the name.
+    /// The name in the column `event` of the table `samples`; for `Counted` the chunk has it.
     pub fn name(self) -> &'static str {
         match self {
             SampleEvent::Cpu => "cpu",
@@ -66,20 +66,20 @@ impl SampleEvent {
     }
 }
 
-/// A complete chunk, and its settings of sampling.
+/// A complete chunk, and its settings for sampling.
 #[derive(Debug)]
 pub struct ChunkSamples<'a> {
     chunk: Chunk<'a>,
     settings: Settings,
-    /// Added to the samples' times to get nanoseconds since the Unix epoch.
+    /// Nanoseconds to add to the samples' times to get times since the Unix epoch.
     pub epoch_offset_ns: i64,
     /// Whether a tick of the file's clock is a nanosecond, as on CLOCK_MONOTONIC.
     pub ticks_are_ns: bool,
-    /// Nanoseconds, or number of counted things, that a sample represents, if the chunk has the interval.
+    /// Nanoseconds, or number of events, that a sample represents; None if the chunk does not have the interval.
     pub intervals: HashMap<SampleEvent, i64>,
     /// Lost samples, as the file reports them.
     pub lost: u64,
-    /// Classes that were left out, since others have the same.
+    /// Sample classes that were left out, because other classes have the same samples.
     pub superseded: Vec<&'static str>,
     /// Ids of the sample classes to import.
     pub classes: HashSet<i64>,
@@ -116,13 +116,13 @@ impl<'a> ChunkSamples<'a> {
         })
     }
 
-    /// The event of perf, or the method, of which every so many were sampled.
+    /// The perf event, or the method, that triggers the samples.
     pub fn counted(&self) -> Option<&str> {
         self.settings.counted()
     }
 
-    /// Calls `take` with each sample and a decoder of its stack. Returns the number of samples without a stack, which
-    /// are skipped.
+    /// Calls `take` with each sample and a decoder for its stack. Returns the number of samples that were skipped
+    /// because they have no stack.
     pub fn each<E: From<Malformed>>(
         &self,
         mut take: impl FnMut(&Sample, &mut dyn FnMut() -> Result<Rc<Frames>, Malformed>) -> Result<(), E>,
@@ -169,7 +169,7 @@ impl<'a> ChunkSamples<'a> {
     }
 }
 
-/// Ids and names of threads, by their numbers in the file.
+/// Ids and names of threads, by the threads' numbers in the file.
 #[derive(Default)]
 struct Threads {
     known: HashMap<i64, (i64, Rc<str>)>,

@@ -9,7 +9,7 @@ const CPU_INTERVAL_NS: i64 = 10_000_000;
 const WALL_INTERVAL_NS: i64 = 50_000_000;
 
 pub(super) const EXECUTION_SAMPLE: &str = "jdk.ExecutionSample";
-/// An event of JDK 25 and later: each has the CPU time that it represents.
+/// The class of CPU time samples of JDK 25 and later, each of which has the CPU time that it represents.
 pub(super) const CPU_TIME_SAMPLE: &str = "jdk.CPUTimeSample";
 pub(super) const ALLOCATION_SAMPLE: &str = "jdk.ObjectAllocationSample";
 pub(super) const IN_NEW_TLAB: &str = "jdk.ObjectAllocationInNewTLAB";
@@ -17,25 +17,26 @@ pub(super) const OUTSIDE_TLAB: &str = "jdk.ObjectAllocationOutsideTLAB";
 
 #[derive(Debug, Default)]
 pub(super) struct Settings {
-    /// Whether async-profiler wrote it.
+    /// Whether async-profiler wrote the chunk.
     is_async_profiler: bool,
     /// The `event` of async-profiler: cpu, wall, the name of an event of perf, a method.
     engine: Option<String>,
-    /// The settings `interval` and `wall` of async-profiler, which both stand at ExecutionSample; 0 for its own choice.
+    /// async-profiler's settings `interval` and `wall`, both of which belong to ExecutionSample; 0 if async-profiler
+    /// chose them.
     interval: Option<i64>,
     wall: Option<i64>,
-    /// The setting `period` of the JDK.
+    /// The JDK's setting `period`.
     periods_ns: HashMap<SampleEvent, i64>,
     /// Sample classes that occur in the chunk.
     seen: HashSet<&'static str>,
-    /// These, and the classes that were requested.
+    /// These classes, and the classes that were requested.
     recorded: HashSet<&'static str>,
-    /// Threads were sampled that waited.
+    /// Whether there are samples of waiting threads.
     saw_waiting: bool,
 }
 
 impl Settings {
-    /// Takes the settings from an event, if it describes other events.
+    /// Reads settings from an event, if it describes other events.
     pub(super) fn take(&mut self, chunk: &Chunk<'_>, class: &str, event: Object<'_>) {
         match class {
             "jdk.ActiveRecording" => {
@@ -77,8 +78,8 @@ impl Settings {
         if class != EXECUTION_SAMPLE || !self.is_async_profiler {
             return Some(of);
         }
-        // Up to 3.0, and later if it was told not to merge samples, async-profiler writes wall-clock samples as
-        // execution samples.
+        // async-profiler up to 3.0 writes wall-clock samples as execution samples; later versions do so if told not to
+        // merge samples.
         let state = state(event);
         let beside_wall = state == "STATE_RUNNABLE" && (self.wall.is_some() || self.saw_waiting);
         if self.engine.as_deref() == Some("wall") || is_waiting(&state) || beside_wall {
@@ -94,7 +95,7 @@ impl Settings {
         self.engine.as_deref().filter(|engine| !is_time(engine))
     }
 
-    /// The interval of each event, if known.
+    /// The sampling interval of each event, if known.
     pub(super) fn intervals(&self) -> HashMap<SampleEvent, i64> {
         let mut intervals = self.periods_ns.clone();
         let of = |setting: Option<i64>| setting.filter(|ns| *ns > 0);
@@ -115,8 +116,8 @@ impl Settings {
     /// Whether another class has the same samples, so that both together would count twice.
     pub(super) fn is_superseded(&self, class: &str) -> bool {
         let has = |class| self.seen.contains(class);
-        // Each of the two TLAB events has a part of what was allocated, and both have all. So has the sample, but for
-        // chance.
+        // The two TLAB events each have a part of the allocations, and together they have all. ObjectAllocationSample
+        // also represents all, as a random sample.
         let has_both = self.recorded.contains(IN_NEW_TLAB)
             && self.recorded.contains(OUTSIDE_TLAB)
             && (has(IN_NEW_TLAB) || has(OUTSIDE_TLAB));
@@ -129,7 +130,7 @@ impl Settings {
     }
 }
 
-/// The class's static name, if it is one of those that can duplicate another.
+/// The name of a class that can duplicate another; None for other classes.
 fn sampled(class: &str) -> Option<&'static str> {
     [CPU_TIME_SAMPLE, ALLOCATION_SAMPLE, IN_NEW_TLAB, OUTSIDE_TLAB].into_iter().find(|known| *known == class)
 }
@@ -142,7 +143,7 @@ fn is_waiting(state: &str) -> bool {
     !matches!(state, "" | "STATE_DEFAULT" | "STATE_RUNNABLE")
 }
 
-/// Parses a duration of settings: `20 ms`, or nanoseconds without a unit.
+/// Parses a duration in the settings: `20 ms`, or nanoseconds without a unit.
 fn duration_ns(text: &str) -> Option<i64> {
     let text = text.trim();
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));

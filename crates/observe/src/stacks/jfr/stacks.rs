@@ -6,17 +6,18 @@ use crate::stacks::Frames;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Frames of a stack. Profilers cut stacks off at 2048 by default.
+/// The most frames of a stack. By default, profilers cut stacks off at 2048.
 const MOST_FRAMES: usize = 1 << 16;
-/// Bytes of a stack's text: the deepest that profilers write are some hundred kilobytes.
+/// The most bytes of a stack's text; the deepest stacks that profilers write take some hundred kilobytes.
 const LONGEST: usize = 4 << 20;
-/// Bytes of the texts of all stacks of a chunk, and how many times its size more: a frame of 8 bytes has a name of some 60.
+/// The most bytes of the texts of all stacks of a chunk: a fixed amount, plus this many times the chunk's size. A frame
+/// of 8 bytes has a name of about 60.
 const TEXTS: usize = 32 << 20;
 const TEXTS_BY_SIZE: usize = 24;
-/// Bytes of text that are kept in memory, of stacks and of names each.
+/// The most bytes of texts that are kept in memory, for stacks and for names each.
 const KEPT: usize = 32 << 20;
 
-/// Texts by their number in the file, up to so many bytes.
+/// A cache of texts by their number in the file, with a limit in bytes.
 struct Kept<K, T> {
     texts: HashMap<K, T>,
     bytes: usize,
@@ -30,7 +31,7 @@ impl<K: Eq + std::hash::Hash, T> Default for Kept<K, T> {
 
 impl<K: Eq + std::hash::Hash, T> Kept<K, T> {
     fn keep(&mut self, key: K, text: T, bytes: usize) {
-        // Includes the map's overhead of a short entry.
+        // Its size includes the map's overhead per entry.
         self.bytes += bytes + 64;
         if self.bytes > KEPT {
             self.texts.clear();
@@ -43,13 +44,13 @@ impl<K: Eq + std::hash::Hash, T> Kept<K, T> {
 /// Stacks of a chunk by their numbers in the file.
 pub(super) struct Stacks<'c> {
     chunk: &'c Chunk<'c>,
-    /// Numbers as in the table `stacks`; None for those that are not in the file.
+    /// Stack numbers as in the table `stacks`; None for stacks that are not in the file.
     numbers: HashMap<i64, Option<i64>>,
     frames: Kept<i64, Rc<Frames>>,
     /// Names of methods by id, and whether they are Java methods.
     names: Kept<(i64, bool), Rc<str>>,
     kinds: HashMap<i64, char>,
-    /// Bytes of text that may still be allocated.
+    /// Bytes of text that may still be decoded.
     left: usize,
 }
 
@@ -79,7 +80,7 @@ impl<'c> Stacks<'c> {
         Ok(Some(frames))
     }
 
-    /// The frames of a stack, which the file has from the innermost to the outermost.
+    /// The frames of a stack; the file has them from the innermost to the outermost.
     fn read(&mut self, reference: (i64, i64)) -> Result<Option<Frames>, Malformed> {
         let listed = self.chunk.object(reference).and_then(|stack| stack.get("frames")?.objects());
         let Some(listed) = listed else { return Ok(None) };

@@ -1,11 +1,11 @@
-//! Real files, and crafted ones.
+//! Tests with real files and with crafted ones.
 
 use super::*;
 use crate::stacks::Frames;
 use proptest::prelude::*;
 use std::rc::Rc;
 
-/// Three seconds of a real node under a small load, recorded by the profiler itself.
+/// Three seconds of a real node under a small load, recorded by the profiler.
 const RECORDED: &[u8] = include_bytes!("../../../../../fixtures/stacks.jfr");
 
 /// All samples, with the frames of each.
@@ -27,7 +27,7 @@ fn a_real_file_is_read_whole() {
     }
     assert!(left.is_empty());
     let (samples, stacks): (Vec<Sample>, Vec<Rc<Frames>>) = read.into_iter().unzip();
-    // The number that `jfr summary` counts.
+    // The number of samples that `jfr summary` prints.
     assert_eq!(samples.len(), 64);
     assert!(samples.iter().all(|sample| sample.event == SampleEvent::Cpu && sample.tid > 0));
     assert!(samples.iter().any(|sample| sample.thread.starts_with("Native-Transport-Requests-")));
@@ -36,7 +36,7 @@ fn a_real_file_is_read_whole() {
     let executor = "org.apache.cassandra.concurrent.SEPWorker.run";
     assert!(stacks.iter().any(|stack| stack.names.contains(outermost) && stack.names.contains(executor)));
     assert!(stacks.iter().any(|stack| stack.kinds.ends_with('k')), "the kernel is seen");
-    // In order of time, within three seconds and some.
+    // The samples are in order of time, and cover a little more than three seconds.
     let times: Vec<i64> = samples.iter().map(|sample| sample.time_ns).collect();
     let span_ns = times.iter().max().unwrap() - times.iter().min().unwrap();
     assert!((1_000_000_000..10_000_000_000).contains(&span_ns), "{span_ns}");

@@ -1,4 +1,4 @@
-//! The kernel's clock of each CPU, which a program is run at the ticks of.
+//! A perf clock event for each CPU, which runs an eBPF program at each tick.
 
 use crate::ebpf::Unavailable;
 use perf_event::events::Software;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const ONLINE: &str = "/sys/devices/system/cpu/online";
 
-/// A clock for each CPU that is online, with a tick after each such time.
+/// A clock event for each CPU that is online, with ticks at this interval.
 pub(in crate::stacks) fn open(interval: Duration) -> Result<Vec<Counter>, Unavailable> {
     let online = std::fs::read_to_string(ONLINE).unwrap_or_default();
     let cpus = list(&online);

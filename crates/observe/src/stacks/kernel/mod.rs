@@ -1,11 +1,12 @@
-//! Stacks of any process's threads, sampled by a program in the kernel: where no profiler can be loaded.
+//! Stacks of the threads of any process, sampled by an eBPF program. Used where no profiler can be loaded.
 //!
 //! ```text
 //! clock of each CPU ─▶ program ─▶ ring buffer ─▶ rows ─▶ samples, stacks
 //! ```
 //!
-//! The kernel walks the frame pointers, so that code without them has frames missing. Names come from the files that the
-//! code was loaded from, from `/tmp/perf-PID.map` for what the process compiled, and from the kernel's own table.
+//! The kernel follows frame pointers, so frames of code without them are missing. Names come from the symbol tables of
+//! the files that were loaded, from `/tmp/perf-PID.map` for code that the process compiled, and from the kernel's own
+//! table.
 
 mod clocks;
 mod records;
@@ -23,19 +24,20 @@ pub(super) use records::{LOST_REASONS, sample};
 use rows::Rows;
 use std::time::Duration;
 
-/// A sample takes 1.5 KiB at most: this holds those of 64 CPUs for half a second at a sample every millisecond.
+/// Bytes of the ring buffer. A sample takes 1.5 KiB at most, so the buffer holds the samples of 64 CPUs for half a
+/// second, at one sample per millisecond.
 const BUFFER_BYTES: u32 = 32 << 20;
 
-/// Whether stacks can be sampled so here, by loading the program without attaching it.
+/// Whether stacks can be sampled by eBPF on this machine; loads the program without attaching it.
 pub fn ebpf_stacks_available() -> Result<(), Unavailable> {
     ebpf::require()?;
     load(1 << 16, WALKED_IN_THE_KERNEL).map(drop)
 }
 
-/// The value in place of a signal number.
+/// The value that stands for "no signal".
 const WALKED_IN_THE_KERNEL: u32 = 0;
 
-/// Loads the program, which walks stacks itself or sends a signal to have them walked.
+/// Loads the program. It records stacks itself, or sends a signal that makes the profiler record them.
 pub(super) fn load(buffer_bytes: u32, signal: u32) -> Result<Programs, Unavailable> {
     let object = ebpf::load(ebpf::object!("stacks"), |name, map| match name {
         ".rodata.settings" => map.set_initial_value(&signal.to_ne_bytes()),

@@ -1,18 +1,18 @@
-//! Data that the program in the kernel and its reader exchange: the counterpart of `bpf/stacks.h`.
+//! The data that the eBPF program and its reader exchange. It must match `bpf/stacks.h`.
 
 use crate::ebpf::{Bytes, text};
 
-/// Why something was lost, in the order of the kernel's counters.
+/// The reasons for lost events, in the order of the program's counters.
 pub(crate) const LOST_REASONS: [&str; 2] =
     ["the ring buffer was full", "the thread ended, or has nothing to take its stack with any more"];
 
 /// Bytes of a thread's name.
 const NAME_BYTES: usize = 16;
 
-/// A thread's state at a tick. Frames are addresses, innermost first.
+/// The state of a thread at a tick. Frames are addresses, innermost first.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Sample<'a> {
-    /// On CLOCK_MONOTONIC.
+    /// Time on CLOCK_MONOTONIC.
     pub(crate) time_ns: i64,
     pub(crate) tid: u32,
     pub(crate) process: u8,

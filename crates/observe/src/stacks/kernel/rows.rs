@@ -1,4 +1,4 @@
-//! Makes rows of the kernel program's records.
+//! Makes rows from the eBPF program's records.
 
 use super::records::{self, Sample};
 use crate::ebpf::{self, Named, NamedThreads, Output};
@@ -17,10 +17,10 @@ struct Row {
     stack: i64,
 }
 
-/// Functions that are known, and the rows that wait.
+/// The known functions, and the rows that wait to be written.
 pub(super) struct Rows {
     processes: Vec<ProcessSymbols>,
-    /// None if the kernel does not show its symbols.
+    /// The kernel's symbols; None if the kernel does not show them.
     kernel: Option<KernelSymbols>,
     stacks: KnownStacks,
     interval_ns: i64,
@@ -46,7 +46,7 @@ impl ebpf::Rows for Rows {
     fn take(&mut self, record: &[u8], threads: &mut NamedThreads) {
         let Some(Sample { time_ns, tid, process, thread, user, kernel }) = records::sample(record) else { return };
         let named = threads.seen(process, tid, thread);
-        // The same address is another function in another process.
+        // The same address belongs to different functions in different processes.
         let kernel_frames = kernel.len();
         let mut key = vec![u64::from(process) << 32 | kernel_frames as u64];
         key.extend(kernel.iter().chain(&user));
@@ -61,7 +61,7 @@ impl ebpf::Rows for Rows {
 
     fn append(&mut self, to: &mut Output) {
         self.stacks.append(&to.recorder);
-        // Each CPU's come in order, and those of several do not.
+        // Samples of one CPU come in order, those of several CPUs do not.
         self.waiting.sort_unstable_by_key(|row| row.time_ns);
         self.waiting.iter().for_each(|row| to.count(row.process, 1));
         let clock = to.recorder.clock();
@@ -102,7 +102,7 @@ impl ebpf::Rows for Rows {
     }
 }
 
-/// From the outermost frame of the process to the innermost of the kernel.
+/// The frames from the outermost of the process to the innermost of the kernel.
 fn frames(
     process: Option<&mut ProcessSymbols>,
     symbols: Option<&KernelSymbols>,
