@@ -1,7 +1,7 @@
-//! CPU that the client process spends on a request, user and system time, all of its threads, recording included: of the
-//! thin driver, of the same load through the driver crate, and of the bare crate beside them. Against a responder that
-//! answers at once, in a process of its own, and against a real node. Several rounds, one of each after the other, so that
-//! what the machine does meanwhile meets all of them. `xtask/peers` measures other load generators beside them.
+//! CPU time (user and system, all threads, recording included) that the client process spends per request: with the
+//! thin driver, with the driver crate, and with the bare crate. The requests go to a responder process that answers at
+//! once, and to a real node. The drivers take turns in several rounds, so that other work on the machine affects all of
+//! them alike. `xtask/peers` measures other load generators.
 //!
 //! `cargo run --release -p helenus-load --example client_cost -- [ROUNDS] [node|ADDRESS]`: with `node`, a Cassandra is
 //! started and driven too.
@@ -30,7 +30,7 @@ fn main() -> Result<(), Failure> {
     if arguments.first().is_some_and(|first| first == "responder") {
         let responder = Responder::start(SocketAddr::from((Ipv4Addr::new(127, 0, 20, 61), 0)))?;
         println!("{}", responder.address());
-        // Until the other end of the pipe is closed.
+        // Runs until the other end of the pipe is closed.
         std::io::stdin().lines().for_each(drop);
         return Ok(());
     }
@@ -76,7 +76,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Starts a responder in a process of its own, which ends with this one.
+/// Starts a responder process, which ends with this one.
 fn responder() -> Result<(String, Child), Failure> {
     let mut child =
         Command::new(std::env::current_exe()?).arg("responder").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
@@ -131,7 +131,8 @@ fn ours(
     Ok(())
 }
 
-/// The driver crate alone: one thread, as many loops as requests in flight, the same statement and size of values.
+/// Drives the crate without our engine: one thread, a loop for each request in flight, the same statement and size of
+/// values.
 fn bare(node: &str, shown: Option<&str>) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {

@@ -6,8 +6,8 @@ pub use helenus_cassandra::cql::Compression;
 use serde::Serialize;
 use std::fmt;
 
-/// Access to the nodes, apart from their addresses. By default without a login, in version 4 of the protocol, neither compressed
-/// nor encrypted, and to the whole ring.
+/// How to access the nodes, apart from their addresses. The default is no login, version 4 of the protocol, no
+/// compression, no encryption, and the whole ring.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
     pub login: Option<Login>,
@@ -15,9 +15,9 @@ pub struct Access {
     /// Compression of frames of the native protocol.
     pub compression: Option<Compression>,
     pub tls: Option<Tls>,
-    /// Drive the given nodes alone and not the rest of the ring.
+    /// Drive only the given nodes, and not the rest of the ring.
     pub only_given_nodes: bool,
-    /// Drive the nodes of this datacenter alone.
+    /// Drive only the nodes of this datacenter.
     pub datacenter: Option<String>,
 }
 

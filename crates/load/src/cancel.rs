@@ -1,9 +1,9 @@
-//! Asking a load to stop.
+//! A handle to stop a running load.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Stops a load from another thread or a signal handler. Clones are the same one.
+/// Stops a load from another thread or a signal handler. Clones share their state.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel {
     asked: Arc<AtomicU8>,

@@ -2,8 +2,8 @@
 
 use std::convert::Infallible;
 
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014). A few ns a number, and
-/// any request's draws can be made without those before it.
+/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014). A number takes a few ns,
+/// and the numbers of any request can be computed without those of earlier requests.
 #[derive(Debug, Clone)]
 pub(crate) struct Draw {
     state: u64,
@@ -12,7 +12,7 @@ pub(crate) struct Draw {
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Draw {
-    /// The draws of `stream` (one per parameter) for request `number` of a run with `seed`.
+    /// The random numbers of `stream` (one stream per parameter) for request `number` of a run with `seed`.
     pub fn new(seed: u64, number: u64, stream: u64) -> Draw {
         let state = mix(seed ^ GOLDEN_GAMMA.wrapping_mul(stream.wrapping_add(1)));
         Draw { state: mix(state ^ number.wrapping_mul(GOLDEN_GAMMA)) }

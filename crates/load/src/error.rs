@@ -1,4 +1,4 @@
-//! Errors, each with a way out in its text.
+//! Errors, each with what to do in its text.
 
 use helenus_notation::BadQuantity;
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ pub enum Error {
     #[error("operation {operation}: parameter {parameter} ({generator}) cannot be a value of the CQL type {cql_type}")]
     Type { operation: String, parameter: String, generator: String, cql_type: String },
 
-    /// The written rows cannot be reproduced, or cannot be found.
+    /// The written rows can't be recomputed, or can't be found.
     #[error("workload {workload} cannot be verified: {reason}")]
     Verify { workload: String, reason: String },
 

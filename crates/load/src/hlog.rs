@@ -41,7 +41,7 @@ impl Log {
     pub fn create(path: &Path, start_ns: i64) -> Result<Log, Error> {
         let failed = |source| Error::Write { path: path.to_path_buf(), source };
         let mut file = BufWriter::new(private::create(path).map_err(failed)?);
-        // To the whole second, so that the starts of intervals read well.
+        // Rounded to the whole second, so that the starts of intervals are easy to read.
         let base_s = start_ns.div_euclid(1_000_000_000);
         let head = format!(
             "#[Times of requests by operation, logged by helenus]\n#[Histogram log format version 1.3]\n\
@@ -52,8 +52,8 @@ impl Log {
         Ok(Log { path: path.to_path_buf(), file, serializer: V2DeflateSerializer::new(), base_ns })
     }
 
-    /// Appends an interval with the times of each operation, which `names` has in the same order. Whole lines reach the
-    /// file, so that a run that is killed leaves a log that reads.
+    /// Appends an interval with the times of each operation, which `names` has in the same order. Only complete lines
+    /// are written, so that the log of a killed run is readable.
     pub fn append<'n>(
         &mut self,
         names: impl Iterator<Item = &'n str>,
@@ -73,13 +73,14 @@ impl Log {
 
     fn line(&mut self, tag: &str, histogram: &Histogram<u64>, start_ns: i64, end_ns: i64) -> Vec<u8> {
         let after = |from_ns: i64, to_ns: i64| Duration::from_nanos((to_ns - from_ns).max(0) as u64);
-        // A comma or a line break would break the line in two.
+        // A comma or a line break in a tag would break the line.
         let tag = tag.replace([',', '\n', '\r', ' '], "_");
         let mut lines = Vec::new();
         let mut builder = IntervalLogWriterBuilder::new();
-        // The maximum is read in ms while the histogram is in ns. A writer says so at its beginning, which is cut off.
+        // The format has the maximum in ms and the histogram in ns. The writer writes a header about this, which is
+        // removed.
         if let Ok(mut writer) = builder.with_max_value_divisor(1e6).begin_log_with(&mut lines, &mut self.serializer) {
-            // Writing to memory does not fail, and histograms of times fit into what the format can hold.
+            // Writing to memory does not fail, and histograms of times are within the limits of the format.
             let (start, length) = (after(self.base_ns, start_ns), after(start_ns, end_ns));
             let _ = writer.write_histogram(histogram, start, length, Tag::new(&tag));
         }

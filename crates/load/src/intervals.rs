@@ -5,10 +5,10 @@ use crate::Outcome;
 use hdrhistogram::Histogram;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Collects what the driver threads do in measured phases, until it is taken. Clones are the same one.
+/// Collects the times of measured phases from the driver threads until the caller takes them. Clones share their state.
 #[derive(Debug, Clone, Default)]
 pub struct Intervals {
-    /// One for each driver thread, to avoid contention.
+    /// One entry for each driver thread, to avoid contention.
     shares: Arc<Mutex<Vec<Share>>>,
 }
 
@@ -17,20 +17,20 @@ type Share = Arc<Mutex<Vec<OperationTimes>>>;
 /// Times and outcomes of the requests of one operation in an interval.
 #[derive(Debug, Clone)]
 pub struct OperationTimes {
-    /// In ns, to 3 digits, of requests that were answered or timed out.
+    /// Service times in ns, to 3 digits, of requests that were answered or timed out.
     pub service: Histogram<u64>,
     /// Times from the intended start; empty in a closed loop, where they equal the service times.
     pub response: Histogram<u64>,
-    /// From the intended to the actual start.
+    /// Times from the intended to the actual start.
     pub wait: Histogram<u64>,
     /// Requests that ended, successfully or not.
     pub requests: u64,
     pub failed: u64,
-    /// Answered without a row where rows were asked for.
+    /// Reads that were answered without a row.
     pub empty: u64,
-    /// Rows in the responses.
+    /// Number of rows in the responses.
     pub rows: u64,
-    /// Partitions and rows that inserts of made rows have written.
+    /// Partitions and rows written by inserts of generated rows.
     pub partitions: u64,
     pub written: u64,
 }
@@ -40,11 +40,11 @@ pub struct OperationTimes {
 pub(crate) struct Timed {
     pub operation: usize,
     pub outcome: Outcome,
-    /// None in closed loop.
+    /// The intended start; None in a closed loop.
     pub intended_ns: Option<i64>,
     pub start_ns: i64,
     pub end_ns: i64,
-    /// None if the response can't have rows.
+    /// Number of rows; None if the response can't have rows.
     pub rows: Option<u64>,
     /// For generated rows: number of partitions, and rows written.
     pub partitions: u64,
@@ -58,8 +58,8 @@ pub(crate) struct Collector {
 }
 
 impl Intervals {
-    /// Takes the times since the last call, by index of the operation. Shorter than the workload if the last operations
-    /// had no request.
+    /// Returns and resets the times since the last call, by index of the operation. The list is shorter than the
+    /// workload if the last operations had no request.
     pub fn take(&self) -> Vec<OperationTimes> {
         let mut sum: Vec<OperationTimes> = Vec::new();
         for share in open(&self.shares).iter() {
@@ -88,7 +88,7 @@ impl Collector {
 
 impl OperationTimes {
     pub fn new() -> OperationTimes {
-        // Fails only for a number of digits that makes no sense, and it is a constant.
+        // Fails only for an invalid number of digits, which is a constant.
         #[allow(clippy::expect_used)]
         let times = || Histogram::new(3).expect("3 digits are valid");
         let (service, response, wait) = (times(), times(), times());
@@ -96,7 +96,7 @@ impl OperationTimes {
     }
 
     pub fn add(&mut self, other: &OperationTimes) {
-        // Can't fail: they resize themselves.
+        // Can't fail, because the histograms resize themselves.
         let _ = self.service.add(&other.service);
         let _ = self.response.add(&other.response);
         let _ = self.wait.add(&other.wait);
@@ -125,7 +125,7 @@ impl OperationTimes {
         if !ended.outcome.is_timed() {
             return;
         }
-        // Can't fail: the histograms resize themselves, and a saturating record does so before.
+        // Can't fail: the histograms resize themselves, and recording has saturated values before.
         let record = |times: &mut Histogram<u64>, from_ns: i64, to_ns: i64| {
             let _ = times.record((to_ns - from_ns).max(0) as u64);
         };

@@ -9,9 +9,9 @@ use serde::Serialize;
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Ok,
-    /// No answer within the client's own bound.
+    /// No answer within the client's timeout.
     Timeout,
-    /// In flight when the run was ended.
+    /// The request was in flight when the run ended.
     Abandoned,
     WriteTimeout,
     ReadTimeout,
@@ -59,8 +59,8 @@ impl Outcome {
         }
     }
 
-    /// Whether the request's time counts as a response time. An immediate rejection would improve the percentiles, and
-    /// the time of an abandoned request depends on the end of the run.
+    /// Whether the request's time counts as a response time. Immediate rejections would lower the percentiles, and the
+    /// time of an aborted request depends on the end of the run.
     pub fn is_timed(self) -> bool {
         matches!(self, Outcome::Ok | Outcome::Timeout | Outcome::WriteTimeout | Outcome::ReadTimeout)
     }
@@ -105,7 +105,7 @@ impl Outcome {
     }
 }
 
-/// One sentence for a person, without the nested contexts of the driver's error.
+/// The error as one sentence, without the nested contexts of the driver's error.
 pub(crate) fn message(error: &ExecutionError) -> String {
     match error {
         ExecutionError::LastAttemptError(RequestAttemptError::DbError(error, reason)) if !reason.is_empty() => {

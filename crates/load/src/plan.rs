@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 
-/// The driver that carries the requests.
+/// The driver that sends the requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum DriverKind {
@@ -39,30 +39,32 @@ pub struct Plan {
     /// Contact points, each an address or a name, with `:port` where it is not 9042. The rest of the ring is found
     /// through them and driven too.
     pub nodes: Vec<String>,
-    /// Run the schema statements of the workload first.
+    /// Whether to run the schema statements of the workload first.
     pub create_schema: bool,
-    /// Put a phase that populates the tables before all others; see [`crate::workload::Populate`].
+    /// Whether to add a phase before all others that populates the tables; see [`crate::workload::Populate`].
     pub populate: bool,
-    /// Populate also if a reading operation finds the table empty, because nothing would be measured otherwise.
+    /// Whether to populate also if a reading operation finds its table empty, because nothing would be measured
+    /// otherwise.
     pub populate_when_empty: bool,
-    /// Consistency instead of the workload's, for operations without their own.
+    /// Consistency level that replaces the workload's, for operations without their own.
     pub consistency: Option<Consistency>,
     pub driver: DriverKind,
     pub connections_per_node: usize,
-    /// Driver threads, each with connections of its own. One is enough up to some 200,000 requests/s.
+    /// Driver threads, each with connections of its own. One is enough up to about 200,000 requests/s.
     pub threads: usize,
-    /// The share of the load that this process has, where several drive it together: its number from 0, and how many
-    /// there are.
+    /// This process's share of the load, if several processes drive it together: its number from 0, and the number of
+    /// processes.
     pub shard: (usize, usize),
-    /// When the first request is due, on the clock of the recording; None: as soon as connected.
+    /// When the first request is due, on the clock of the recording; None: as soon as the driver is connected.
     pub start_at_ns: Option<i64>,
-    /// How long an answer is waited for.
+    /// How long the driver waits for an answer.
     pub request_timeout: Duration,
-    /// Requests of an open loop that may be in flight at once; more wait, and their wait is response time and counted.
+    /// The most requests of an open loop in flight. Further requests wait; their wait is part of the response time, and
+    /// is counted.
     pub max_in_flight: u32,
-    /// How much later than intended a request, or the watcher thread, may start before it is counted and named.
+    /// A request, or the watcher thread, that starts later than intended by more than this is counted and reported.
     pub late_bound: Duration,
-    /// How long an ended schedule may still send overdue requests and wait for responses.
+    /// How long after the end of a schedule the driver may still send overdue requests and wait for responses.
     pub drain: Duration,
     pub progress_every: Duration,
     pub access: Access,
@@ -102,7 +104,7 @@ impl Plan {
         }
     }
 
-    /// The phases with the one that populates.
+    /// The phases, with the one that populates the tables.
     pub(crate) fn all_phases(&self) -> Result<Vec<Phase>, Error> {
         let mut phases = self.phases.clone();
         let populates = self.populate || phases.iter().any(|phase| phase.work == Work::Populate);
@@ -122,7 +124,7 @@ impl Plan {
         Ok(phases)
     }
 
-    /// The phase that populates the tables, where the workload says how.
+    /// The phase that populates the tables, if the workload says how.
     pub(crate) fn populating(&self) -> Option<Phase> {
         let populate = self.workload.populate?;
         let mut first = Phase::in_flight(populate.in_flight.max(1), Until::Count(populate.count));
@@ -130,7 +132,8 @@ impl Plan {
         Some(first.named("populate").unmeasured())
     }
 
-    /// The operation that populates an empty table, if a running operation reads rows and nothing else populates.
+    /// The operation that populates an empty table, if an operation of the run reads rows and nothing else populates
+    /// them.
     pub(crate) fn wants_rows(&self) -> Option<&Operation> {
         let populate = self.workload.populate.filter(|_| self.populate_when_empty && !self.populate)?;
         let reads = |phase: &Phase| phase.work == Work::Mix;
@@ -153,7 +156,7 @@ impl Plan {
         }
     }
 
-    /// The index of a thread of this process among the driver threads of all shards, and their number.
+    /// The index of one of this process's threads among the driver threads of all shards, and the number of these.
     pub(crate) fn place(&self, thread: usize) -> (usize, usize) {
         let (shard, shards) = self.shard;
         (shard * self.threads + thread, shards * self.threads)

@@ -1,10 +1,11 @@
-//! How well a percentile is known. Requests that follow each other are alike (they wait in the same queue, for the same
-//! pause), so that a thousand of them say less than a thousand independent ones would. How much less is found from how
-//! the share of requests below the percentile differs from one stretch of time to the next.
+//! Confidence intervals of percentiles. Consecutive requests are correlated (they wait in the same queue, or for the
+//! same pause), so a thousand of them say less than a thousand independent ones. The correlation is estimated from the
+//! variation of the share of requests below the percentile between stretches of time.
 //!
-//! The phase is cut into 20 to 40 stretches of the same length. The variance of the share between them gives the number
-//! of independent requests that would be as sure (the effective sample size), and that the interval of ranks in which
-//! the true percentile lies 19 times in 20. It holds when stretches are longer than what makes neighbours alike.
+//! The phase is cut into 20 to 40 stretches of the same length. The variance of the share between stretches gives the
+//! number of independent requests that would be as precise (the effective sample size). This number gives the interval
+//! of ranks that contains the true percentile with 95 % confidence. The method requires stretches longer than the time
+//! over which requests are correlated.
 //!
 //! Method: batch means for quantiles, as in Law, Simulation Modeling and Analysis, chapter 9.
 
@@ -12,11 +13,11 @@ use crate::driver::Times;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Stretches at most; then each two neighbours become one.
+/// The most stretches; beyond that, neighbours are merged in pairs.
 const MOST: usize = 40;
 /// Fewest stretches from which a variance is computed.
 const FEWEST: usize = 10;
-/// Bins for each doubling of the time: a share below a time is off by what one of them holds.
+/// Histogram bins for each doubling of the time. The share below a time has an error of at most the content of one bin.
 const PER_DOUBLING: u32 = 32;
 const LOWEST_BITS: u32 = 6;
 const BINS: usize = ((42 - LOWEST_BITS) * PER_DOUBLING) as usize;
@@ -33,13 +34,13 @@ pub struct Confidence {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Bounds {
     pub low_ns: u64,
-    /// None if there are too few requests above the percentile for an upper bound.
+    /// The upper bound; None if there are too few requests above the percentile.
     pub high_ns: Option<u64>,
     /// The number of independent requests that would be as precise.
     pub effective_requests: f64,
 }
 
-/// Times by stretch, in order.
+/// Histograms of the times by stretch, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Stretches {
     whole: Vec<Stretch>,
@@ -56,7 +57,7 @@ struct Stretch {
 }
 
 impl Stretches {
-    /// Adds the next piece of time. Pieces are of the same length.
+    /// Adds the histogram of the next piece of time. All pieces have the same length.
     pub fn add<'a>(&mut self, times: impl Iterator<Item = &'a Times>) {
         times.for_each(|times| self.begun.record(times));
         self.begun_pieces += 1;
@@ -88,7 +89,7 @@ impl Stretches {
         let share = shares.iter().map(|(count, share)| count * share).sum::<f64>() / total;
         let more = shares.len() as f64 / (shares.len() - 1) as f64;
         let variance = more * shares.iter().map(|(count, own)| (count / total * (own - share)).powi(2)).sum::<f64>();
-        // Stretches that are more alike than chance would have it don't make requests count more than once.
+        // Stretches that are more alike than by chance don't make requests count more than once.
         let spread = quantile * (1.0 - quantile);
         let effective_requests = if variance > 0.0 { (spread / variance).min(total) } else { total };
         let margin = student((shares.len() - 1) as f64) * (spread / effective_requests).sqrt();
@@ -120,7 +121,7 @@ impl Stretch {
         sum
     }
 
-    /// Share of its requests in the bins up to `last`.
+    /// The share of the stretch's requests in the bins up to `last`.
     fn share(&self, last: usize) -> f64 {
         self.bins[..=last].iter().map(|count| u64::from(*count)).sum::<u64>() as f64 / self.count as f64
     }
@@ -133,7 +134,7 @@ fn bin(ns: u64) -> usize {
     (((doubling - LOWEST_BITS) * PER_DOUBLING + within) as usize).min(BINS - 1)
 }
 
-/// The 97.5 % quantile of Student's distribution, from 9 degrees of freedom on to a hundredth.
+/// The 97.5 % quantile of Student's t distribution; the error is below 0.01 from 9 degrees of freedom on.
 fn student(degrees: f64) -> f64 {
     1.96 + 2.37 / degrees + 2.8 / (degrees * degrees)
 }
@@ -144,14 +145,14 @@ mod tests {
     use rand::rngs::SmallRng;
     use rand::{RngExt, SeedableRng};
 
-    /// A series whose neighbours are alike by `alike`, in 200 pieces, and the bounds that it gives.
+    /// A series of 200 pieces with the correlation `alike` between neighbours, and the bounds computed from it.
     fn series(seed: u64, alike: f64) -> (Confidence, Times) {
         let mut random = SmallRng::seed_from_u64(seed);
         let (mut stretches, mut all, mut state) = (Stretches::default(), Times::new(), 0.0f64);
         for _ in 0..200 {
             let mut piece = Times::new();
             for _ in 0..100 {
-                // Twelve uniform numbers make a normal one.
+                // The sum of twelve uniform numbers is approximately normal.
                 let normal = (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
                 state = alike * state + (1.0 - alike * alike).sqrt() * normal;
                 piece.record((1e6 * (0.5 * state).exp()) as i64);
@@ -169,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_true_percentile_is_within_its_bounds_as_often_as_said() {
-        // e^(z/2) ms at the quantiles of the normal distribution.
+        // e^(z/2) ms at the quantiles z of the normal distribution.
         let (median, p99) = (1e6, 1e6 * (0.5f64 * 2.3263).exp());
         for alike in [0.0, 0.9, 0.98] {
             let of_all: Vec<Confidence> = (0..200).map(|seed| series(seed, alike).0).collect();
@@ -202,7 +203,7 @@ mod tests {
         assert_eq!(Stretches::default().confidence(&Times::new()), Confidence::default());
         stretches.add(std::iter::once(&piece));
         all.add(&piece);
-        // Ten requests can't show what is rarer than one in ten.
+        // Ten requests can't give a bound for a percentile above p90.
         let p999 = stretches.confidence(&all).p999.unwrap();
         assert_eq!(p999.high_ns, None);
     }

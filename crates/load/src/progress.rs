@@ -6,23 +6,23 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 
-/// A look at the run, some times a second.
+/// The progress of a run at one time, reported some times a second.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Progress {
-    /// Since the first segment was started; 0 while connecting.
+    /// Time since the first segment was started; 0 while connecting.
     pub elapsed: Duration,
-    /// None while connecting.
+    /// The current phase; None while connecting.
     pub phase: Option<PhaseProgress>,
-    /// The rate of the schedule now, in open loop, in requests/s.
+    /// The current rate of an open loop's schedule, in requests/s.
     pub target_per_s: Option<f64>,
-    /// Requests that ended well and otherwise since the last progress, per second.
+    /// Successful and failed requests per second since the last progress.
     pub ok_per_s: f64,
     pub failed_per_s: f64,
     pub in_flight: u64,
     /// Response times since the last progress.
     pub response: Percentiles,
     pub service: Percentiles,
-    /// Since the start.
+    /// Totals since the start.
     pub ok: u64,
     pub failed: u64,
     pub errors: Vec<ErrorCount>,
@@ -34,10 +34,10 @@ pub struct Progress {
     pub events: Vec<Event>,
 }
 
-/// The progress of the run.
+/// The progress of the phase.
 #[derive(Debug, Clone, Serialize)]
 pub struct PhaseProgress {
-    /// From 1.
+    /// Number of the phase, from 1.
     pub number: usize,
     pub of: usize,
     pub name: String,
@@ -45,7 +45,7 @@ pub struct PhaseProgress {
     pub elapsed: Duration,
     /// Its duration, if known.
     pub lasts: Option<Duration>,
-    /// How many requests it has, where that is known, and how many of them have ended.
+    /// How many requests the phase has, if that is known, and how many of them have ended.
     pub count: Option<u64>,
     pub ended: u64,
 }
@@ -56,13 +56,13 @@ pub struct PhaseProgress {
 pub enum Event {
     /// Some of the given nodes are unreachable; the load runs without them.
     Unreachable { reasons: Vec<String> },
-    /// The table is empty and is to be read: its rows are written first, with so many requests.
+    /// The table to be read is empty: its rows are written first, with this many requests.
     Populates { table: String, requests: u64 },
     /// Connected, and the operations are prepared.
     Connected { nodes: Vec<String> },
-    /// All connections to a node are lost; it is tried again with growing pauses.
+    /// All connections to a node are lost; the driver retries with growing backoff.
     Lost { node: String },
-    /// Connected again.
+    /// A lost node is connected again.
     Back { node: String, after: Duration },
     /// The first request with this outcome.
     FirstError { outcome: Outcome, node: String, message: String },
@@ -70,7 +70,7 @@ pub enum Event {
     Stopping,
 }
 
-/// Times in ns; none where there was no request.
+/// Percentiles in ns; None if there was no request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Percentiles {
     pub p50_ns: Option<u64>,
@@ -80,7 +80,7 @@ pub struct Percentiles {
     pub max_ns: Option<u64>,
 }
 
-/// How many requests ended in one way.
+/// Number of requests that ended with one outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ErrorCount {
     pub outcome: Outcome,
@@ -90,11 +90,12 @@ pub struct ErrorCount {
 /// Deviations of the driver from its own schedule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Lag {
-    /// Held back by the bound on requests in flight; the wait is in their response time.
+    /// Requests delayed by the limit of requests in flight; the wait is in their response time.
     pub late_in_flight: u64,
-    /// The driver did not run or was not fast enough; the wait is in their response time.
+    /// Requests that started late because the driver did not run or was not fast enough; the wait is in their response
+    /// time.
     pub late_driver: u64,
-    /// Never sent, and so in no percentile.
+    /// Requests that were never sent, and so are in no percentile.
     pub unsent: u64,
 }
 

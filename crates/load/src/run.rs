@@ -1,4 +1,4 @@
-//! A run from its start to its summary: the thread that tells the driver threads what to do, and shows what they did.
+//! A run from its start to its summary: the main thread, which commands the driver threads and shows their progress.
 
 use crate::driver::{Counts, Driver, Run, Tally};
 use crate::progress::{Event, Lag, Percentiles, PhaseProgress, Progress};
@@ -14,14 +14,15 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Between the command and the first request of a segment, so that all threads are there in time.
+/// Time between the command and the first request of a segment, so that all threads are ready in time.
 const LEAD_NS: i64 = 20_000_000;
 const REPORT_EVERY_NS: i64 = 1_000_000_000;
-/// How long the threads are waited for at a time; how late a progress may be.
+/// How long the main thread waits for driver threads at a time, and so how late a progress report may be.
 const POLL_EVERY: Duration = Duration::from_millis(50);
 
 /// Runs a plan: connects, creates the schema, drives the phases and writes the tables `requests`, `stalls`, `marks` and
-/// `sources` of the recording. Calls `progress` from the calling thread, first with what happened while connecting.
+/// `sources` of the recording. Calls `progress` from the calling thread, first with the events that occurred while
+/// connecting.
 ///
 /// Failing requests are no error: they are counted and recorded. An error means that the run could not begin, or that a
 /// thread of it was lost; what was recorded until then stays.
@@ -54,10 +55,10 @@ struct RunLoop {
     start_ns: i64,
     /// Start and end of each phase that has begun.
     windows: BTreeMap<usize, (i64, i64)>,
-    /// By position of the phase.
+    /// Totals by position of the phase.
     tallies: Vec<Tally>,
     courses: Vec<Course>,
-    /// Since the last progress.
+    /// Figures since the last progress.
     recent: BTreeMap<usize, Tally>,
     shown_ns: i64,
     events: Vec<Event>,
@@ -101,7 +102,7 @@ impl RunLoop {
             reported: Reported { time_ns: now_ns, ..Reported::default() },
             stopping: false,
         };
-        // CPU time used to connect is not charged to the requests.
+        // CPU time used for connecting is not counted for the requests.
         run_loop.reported.cpu_ns = run_loop.collect();
         run_loop
     }
@@ -135,7 +136,7 @@ impl RunLoop {
                 end_ns = end_ns.max(done.end_ns);
                 first_number = first_number.max(done.next_number);
             }
-            // Ranges per shard, so that numbers of shards never collide.
+            // Each shard has a range of numbers of its own, so that numbers never collide.
             let (_, places) = self.run.plan.place(0);
             if self.run.plan.shard.1 > 1 {
                 first_number = first_number.next_multiple_of(places as u64);
@@ -168,7 +169,7 @@ impl RunLoop {
         for (position, start_ns, end_ns) in windows {
             let end_ns = (*end_ns).min(ended_ns);
             if end_ns < *start_ns {
-                // Stopped before it began.
+                // The run was stopped before the phase began.
                 self.windows.remove(position);
                 continue;
             }
@@ -193,12 +194,12 @@ impl RunLoop {
         }
     }
 
-    /// Takes the news of all threads. Returns their CPU time since they started.
+    /// Collects the reports of all threads. Returns their CPU time since they started.
     fn collect(&mut self) -> i64 {
         let now_ns = self.run.recorder.clock().now_ns();
         let mut cpu_ns = 0;
         self.in_flight = 0;
-        // By phase and index within a thread: pieces of all threads from about the same time.
+        // Keyed by phase and by index within a thread, so that pieces of about the same time are merged.
         let mut pieces: BTreeMap<(usize, usize), Vec<Tally>> = BTreeMap::new();
         for driver in &self.drivers {
             let report = driver.mailbox.take();
@@ -234,7 +235,7 @@ impl RunLoop {
         cpu_ns
     }
 
-    /// Collects, reports and shows, when it is time.
+    /// Collects, records and shows the progress, if it is due.
     fn report_if_due(&mut self, progress: &mut dyn FnMut(Progress)) {
         let now_ns = self.run.recorder.clock().now_ns();
         let show = now_ns - self.shown_ns >= i64::try_from(self.run.plan.progress_every.as_nanos()).unwrap_or(i64::MAX);
@@ -274,7 +275,7 @@ impl RunLoop {
             node: "",
             provider: self.run.plan.driven_by().name(),
             captured: (captured - self.reported.captured) as i64,
-            // Requests that started late are not lost: each has a row, which includes its wait.
+            // Requests that started late are not lost: each has a row whose response time includes the wait.
             lost: lost.unsent as i64,
             lost_reason: &lost.reason(self.run.plan.max_in_flight),
             cpu_ns: Some(cpu_ns - self.reported.cpu_ns),
@@ -293,7 +294,7 @@ impl RunLoop {
         let mut recent = std::mem::take(&mut self.recent);
         let total = self.total();
         let begun = self.windows.iter().rfind(|(_, (start_ns, _))| *start_ns <= now_ns);
-        // Of the phase that is shown alone: requests of the one before say nothing of it.
+        // Figures of the phase that is shown only: requests of the previous one do not count for it.
         let recent = begun.and_then(|(position, _)| recent.remove(position)).unwrap_or_else(Tally::new);
         let since_ns = begun.map_or(self.shown_ns, |(_, (start_ns, _))| self.shown_ns.max(*start_ns));
         let seconds = (now_ns - since_ns).max(1) as f64 / 1e9;

@@ -15,14 +15,14 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 const POLL_EVERY: Duration = Duration::from_millis(50);
-/// A frame has at most 256 MiB (CQL protocol, section 2.4), and set-up needs little. The driver crate allocates
-/// whatever a frame announces, so the growth of the process is checked instead.
+/// A frame has at most 256 MiB (CQL protocol, section 2.4), and set-up needs little memory. The driver crate allocates
+/// whatever size a frame announces, so the growth of this process is checked instead.
 const LARGEST_FRAME_BYTES: u64 = 256 << 20;
-/// Set-up may grow by so much beside a frame, and by so much for each connection.
+/// Memory that set-up may use besides a frame, and for each connection.
 const OWN_BYTES: u64 = 128 << 20;
 const CONNECTION_BYTES: u64 = 1 << 20;
 
-/// A load that is ready to begin.
+/// A load that is ready to start.
 #[derive(Debug)]
 pub(crate) struct SetUp {
     pub run: Run,
@@ -31,7 +31,7 @@ pub(crate) struct SetUp {
     pub events: Vec<Event>,
 }
 
-/// Sets a load up. None if it was stopped meanwhile; a node that does not answer is then abandoned.
+/// Sets up a load. Returns None if it was stopped meanwhile; a node that does not answer is then abandoned.
 pub(crate) fn set_up(
     plan: &Arc<Plan>,
     recorder: &Recorder,
@@ -40,12 +40,12 @@ pub(crate) fn set_up(
 ) -> Result<Option<SetUp>, Error> {
     let (say_reached, reached) = std::sync::mpsc::channel();
     let (own, recorder, stop) = (Arc::clone(plan), recorder.clone(), cancel.clone());
-    // It may be large, and is no answer of a node.
+    // A local error message may be long, so it is not taken for a node's answer.
     let pool = Pool::new(plan.workload.seed, &plan.workload.parameters).of_partitions(plan.partitions);
     std::thread::Builder::new()
         .name("load-setup".into())
         .spawn(move || {
-            // The receiver is gone if the run was stopped.
+            // The receiver is dropped if the run was stopped.
             let _ = say_reached.send(ready(own, pool, recorder, stop));
         })
         .map_err(|source| Error::Start { what: "the thread that sets up", source })?;
@@ -71,7 +71,7 @@ pub(crate) fn set_up(
     }
 }
 
-/// Memory of this process that is in use; 0 where the kernel does not say.
+/// Resident memory of this process; 0 if the kernel does not report it.
 fn resident_bytes() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());

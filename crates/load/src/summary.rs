@@ -15,15 +15,15 @@ pub struct Summary {
     /// Version of this format: it changes when a member is removed or redefined, and not when one is added.
     pub format: u32,
     pub workload: String,
-    /// The driver that carried the requests.
+    /// The driver that sent the requests.
     pub driver: DriverKind,
     pub phases: Vec<PhaseSummary>,
-    /// Rows of the table `requests`: all that were sent, those of phases that aren't measured included.
+    /// Number of rows in the table `requests`: all that were sent, including those of unmeasured phases.
     pub requests: u64,
     pub errors: Vec<ErrorSummary>,
     pub lag: Lag,
     pub stalls: StallSummary,
-    /// True when it was told to stop before its end.
+    /// Whether the run was stopped before its end.
     pub stopped: bool,
 }
 
@@ -32,12 +32,12 @@ pub struct Summary {
 pub struct PhaseSummary {
     pub name: String,
     pub measured: bool,
-    /// Intended rates at its start and at its end, in open loop.
+    /// Intended rates at the start and at the end of the phase, in open loop.
     pub rate_per_s: Option<f64>,
     pub end_rate_per_s: Option<f64>,
-    /// Requests in flight at most, in closed loop.
+    /// The most requests in flight, in closed loop.
     pub in_flight: Option<u32>,
-    /// On the clock of the recording.
+    /// Start and end, on the clock of the recording.
     pub start_ns: i64,
     pub end_ns: i64,
     pub requests: u64,
@@ -46,53 +46,54 @@ pub struct PhaseSummary {
     pub errors: Vec<ErrorCount>,
     /// Reads that were answered without a row.
     pub empty: u64,
-    /// Conditional writes that were answered well and not applied, because their condition did not hold.
+    /// Conditional writes that were answered successfully but not applied, because their condition did not hold.
     pub not_applied: u64,
-    /// Requests that ended well while the phase was on, per second.
+    /// Successful requests that ended while the phase was on, per second.
     pub throughput_per_s: f64,
-    /// From the actual start, and from the intended start. Of requests that were answered or waited for in vain;
-    /// refusals (unavailable, overloaded, connection, invalid…) are counted and not timed.
+    /// Service times (from the actual start) and response times (from the intended start), of requests that were
+    /// answered or timed out. Refused requests (unavailable, overloaded, connection, invalid…) are counted and not
+    /// timed.
     pub service: Percentiles,
     pub response: Percentiles,
-    /// How well those are known.
+    /// Confidence intervals of these percentiles.
     pub service_confidence: Confidence,
     pub response_confidence: Confidence,
     /// User and system CPU time of the driver threads per request that ended while the phase was on, in µs.
     pub client_cpu_us_per_request: Option<f64>,
-    /// Share of the phase in which the driver threads were on a CPU, from 0 to 1, over all of them. Near 1 it is the
-    /// driver that was measured, and not the database.
+    /// Share of the phase in which the driver threads were on a CPU, from 0 to 1, over all of them. Near 1 the driver
+    /// was the limit, and not the database.
     pub driver_busy: f64,
     pub lag: Lag,
-    /// Requests that met a pause of the driver, or that it was late to start: `stalled` in the recording.
+    /// Requests that overlapped a stall of the driver, or that the driver started late: `stalled` in the recording.
     pub stalled: u64,
 }
 
-/// Requests that ended in one way other than ok.
+/// Requests with one outcome other than ok.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ErrorSummary {
     pub outcome: Outcome,
     pub count: u64,
-    /// Node and message of the first one.
+    /// Node and message of the first such request.
     pub first_node: String,
     pub first_message: String,
 }
 
-/// Pauses of the driver longer than the bound.
+/// Stalls of the driver longer than the bound.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StallSummary {
-    /// Seen by the thread that watches.
+    /// Stalls seen by the watcher thread.
     pub watcher: u64,
     pub watcher_total_ns: i64,
     pub watcher_longest_ns: i64,
-    /// From the kernel, during those stalls: run-queue delay of the watching thread, major page faults of the process, and
-    /// steal time of the machine.
+    /// Kernel counters during those stalls: run-queue delay of the watcher thread, major page faults of the process,
+    /// and steal time of the machine.
     pub run_queue_ns: i64,
     pub major_faults: i64,
     pub steal_ns: i64,
-    /// Seen in the schedule.
+    /// Stalls seen in the schedule.
     pub schedule: u64,
     pub schedule_longest_ns: i64,
-    /// Requests that overlapped a pause of either kind.
+    /// Requests that overlapped a stall of either kind.
     pub requests: u64,
 }
 
@@ -174,7 +175,7 @@ impl PhaseSummary {
     }
 }
 
-/// The times of a phase, in order.
+/// Collects the times of a phase, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Course {
     service: Stretches,
@@ -182,7 +183,7 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// Adds what the threads did in the next piece of time.
+    /// Adds the tallies of the threads for the next piece of time.
     pub fn add(&mut self, pieces: &[&Tally]) {
         self.service.add(pieces.iter().map(|tally| &tally.service));
         self.response.add(pieces.iter().map(|tally| &tally.response));

@@ -33,11 +33,11 @@ pub enum Verify {
 pub struct TlsFiles {
     /// Certificates of the authorities that are trusted.
     pub authorities: Option<PathBuf>,
-    /// Certificate and key of the client, where the nodes want one.
+    /// Certificate and key of the client, if the nodes require them.
     pub own: Option<(PathBuf, PathBuf)>,
 }
 
-/// A client's side of TLS, ready for any number of connections.
+/// The client's TLS configuration, for any number of connections.
 #[derive(Clone)]
 pub struct Tls {
     config: Arc<ClientConfig>,
@@ -77,13 +77,12 @@ impl Tls {
 
     /// TLS over a socket that is connected to a node.
     ///
-    /// # Errors
-    /// When TLS can't begin. Errors from the node appear at the first read or write.
+    /// # Errors If TLS can't begin. Errors from the node appear at the first read or write.
     pub fn over(&self, socket: TcpStream, node: IpAddr) -> io::Result<StreamOwned<ClientConnection, TcpStream>> {
         Ok(StreamOwned::new(self.connect(node).map_err(io::Error::other)?, socket))
     }
 
-    /// A connection to a node, before its first byte.
+    /// A TLS connection to a node, before its first byte.
     pub(crate) fn connect(&self, node: IpAddr) -> Result<ClientConnection, rustls::Error> {
         ClientConnection::new(self.config(), ServerName::IpAddress(node.into()))
     }
@@ -125,7 +124,7 @@ fn verifier(
     Ok(if verify == Verify::Chain { lenient(Some(strict)) } else { strict })
 }
 
-/// Accepts a certificate for any address; without authorities, by any signer.
+/// Accepts a certificate for any address; without authorities, one of any signer.
 #[derive(Debug)]
 struct Lenient {
     authorities: Option<Arc<WebPkiServerVerifier>>,

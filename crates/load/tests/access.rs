@@ -1,6 +1,6 @@
-//! The ways to a real Cassandra: versions of the protocol, compression, TLS, and a password.
+//! Access to a real Cassandra: versions of the protocol, compression, TLS, and a password.
 //!
-//! One node that requires a password serves all tests, with TLS and without.
+//! One node that requires a password serves all tests, with and without TLS.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -31,7 +31,7 @@ fn certificate(folder: &Path, name: &str, address: &str) -> PathBuf {
     folder.join(format!("{name}.pem"))
 }
 
-/// Certificate and key of a client, and a keystore with the certificate for a node that is to know it.
+/// Certificate and key of a client, and a keystore with the certificate for a node that should accept it.
 fn client_certificate(folder: &Path) -> (PathBuf, PathBuf) {
     let (certificate, key) = (folder.join("client.pem"), folder.join("client.key"));
     let mut openssl = Command::new("openssl");
@@ -109,7 +109,7 @@ fn every_way_to_a_node_carries_the_same_load() {
     let cluster = Cluster::start(&options, &mut |_| {}, &helenus_cassandra::Cancel::new()).unwrap();
     let node = cluster.nodes()[0].address.to_string();
 
-    // Until the first user is there.
+    // Waits until the first user exists.
     let open = Access { login: login("cassandra"), ..Access::default() };
     for _ in 0..60 {
         match drive(&plan(&node, open.clone())) {
@@ -137,7 +137,7 @@ fn every_way_to_a_node_carries_the_same_load() {
             rows_read.push(summary.phases.iter().map(|phase| phase.empty).sum::<u64>());
         }
     }
-    // The same seed reads and finds the same rows, with and without TLS.
+    // The same seed reads the same rows, with and without TLS.
     assert_eq!(rows_read, vec![0; rows_read.len()]);
 
     large_frames_go_in_several_segments(&node, &open);
@@ -148,7 +148,7 @@ fn every_way_to_a_node_carries_the_same_load() {
     assert!(error.contains("certificate"), "{error}");
     let error = refusal(&with(encrypted(&elsewhere, &own, VerifyTls::Chain), login("cassandra")));
     assert!(error.contains("certificate"), "{error}");
-    // A node that wants a certificate says no only after TLS is agreed on, in 1.3.
+    // With TLS 1.3, a node that requires a certificate refuses only after the handshake.
     let nobody = Tls::read(&TlsFiles { authorities: Some(trusted.clone()), own: None }, VerifyTls::Address).unwrap();
     let error = refusal(&with(Some(nobody), login("cassandra")));
     assert!(error.contains("--tls-cert"), "{error}");
@@ -163,7 +163,7 @@ fn every_way_to_a_node_carries_the_same_load() {
     assert!(error.contains("datacenter1"), "{error}");
 }
 
-/// The small client of `helenus tables --no-agent` and the like, which asks one question at a time.
+/// The small client of `helenus tables --no-agent`, which sends one query at a time.
 fn questions_go_over_tls_too(node: SocketAddr, tls: &Tls) {
     let credentials = Credentials { user: "cassandra".to_string(), password: "cassandra".to_string() };
     let mut connection =
@@ -174,12 +174,12 @@ fn questions_go_over_tls_too(node: SocketAddr, tls: &Tls) {
         })
         .unwrap();
     assert!(connection.identify().unwrap().version.starts_with("5."));
-    // More than a record of TLS has.
+    // An answer larger than a TLS record.
     let settings = connection.query("SELECT name, value FROM system_views.settings").unwrap();
     assert!(settings.rows.len() > 100, "{}", settings.rows.len());
 }
 
-/// Values of 300 kB, which no segment holds.
+/// Values of 300 kB, which do not fit into a segment.
 fn large_frames_go_in_several_segments(node: &str, open: &Access) {
     let toml = r#"
         description = "Rows of 300 kB"

@@ -67,7 +67,7 @@ fn texts(column: &dyn Array) -> Option<Vec<String>> {
     Some(texts.into_iter().flatten().map(str::to_string).collect())
 }
 
-/// Runs a plan, and hands each progress to `watch`.
+/// Runs a plan, and passes each progress to `watch`.
 fn try_run(plan: &Plan, cancel: &Cancel, mut watch: impl FnMut(&Progress)) -> Result<Ran, Error> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("recording");
@@ -99,7 +99,7 @@ fn a_load_on_a_real_node_is_recorded_as_it_was() {
     options.heap = "512m".to_owned();
     options.first_address = Some(Ipv4Addr::new(127, 0, 20, 1));
     options.lifetime = Lifetime::Tied;
-    // Drivers connect to the broadcast address, which is a proxy that can be cut.
+    // Drivers connect to the broadcast address, which is a proxy that can be cut off.
     options.settings = vec![format!("broadcast_rpc_address={SHOWN}")];
     let cluster = Cluster::start(&options, &mut |_| {}, &helenus_cassandra::Cancel::new()).unwrap();
     let node = cluster.nodes()[0].clone();
@@ -116,7 +116,8 @@ fn a_load_on_a_real_node_is_recorded_as_it_was() {
     a_dead_node_is_counted_and_the_run_ends_well(&address, node.pid);
 }
 
-/// Populate, warm up, step and close the loop: one row for each request, each intended start where the schedule has it.
+/// Populate, warm up, step, and a closed loop. Checks that there is one row for each request, with the intended start
+/// of the schedule.
 fn steps_are_recorded_exactly(node: &str) {
     let mut phases = vec![Phase::rate(100.0, Until::Elapsed(SECOND / 2)).named("warm-up").unmeasured()];
     phases.extend(Phase::steps(150.0, 450.0, 150.0, SECOND));
@@ -136,7 +137,7 @@ fn steps_are_recorded_exactly(node: &str) {
     assert_eq!(rows, summary.requests);
     assert_eq!(rows, 2000 + scheduled + 400);
 
-    // Populated first, then in open loop from one start, phase after phase.
+    // Populating comes first, then the open-loop phases one after the other from one start.
     let marks = ran.table("marks");
     let names = &marks.texts["name"];
     assert_eq!(names, &["populate", "warm-up", "150/s", "300/s", "450/s", "100/s to 300/s", "4 in flight"]);
@@ -155,7 +156,7 @@ fn steps_are_recorded_exactly(node: &str) {
     assert!(requests.numbers["intended_start_ns"].iter().zip(starts).all(|(intended, start)| intended <= start));
     assert!(starts.iter().zip(ends).all(|(start, end)| start < end));
 
-    // Every key was populated, so that every read finds its row.
+    // Every key was populated, so every read finds its row.
     assert!(summary.phases.iter().all(|phase| phase.empty == 0));
     let count = |column: &str, value: &str| requests.texts[column].iter().filter(|text| *text == value).count() as u64;
     assert_eq!(count("node", SHOWN), rows);
@@ -209,7 +210,7 @@ fn threads_share_a_schedule(node: &str) {
     assert_eq!(distinct.len(), 500);
 }
 
-/// With room for one request only, the others wait, and their response time includes the wait.
+/// With a limit of one request in flight, the others wait, and their response time includes the wait.
 fn a_full_house_is_response_time_and_named(node: &str) {
     let mut plan = plan("keyvalue/write", vec![Phase::rate(20_000.0, Until::Count(2000))], node);
     plan.max_in_flight = 1;
@@ -280,7 +281,7 @@ fn mistakes_are_told(node: &str) {
     }
 }
 
-/// A way to a node that can be cut.
+/// A proxy to a node that can be cut off.
 struct Proxy {
     open: Arc<AtomicBool>,
     ends: Arc<Mutex<Vec<TcpStream>>>,
@@ -382,11 +383,11 @@ fn a_dead_node_is_counted_and_the_run_ends_well(node: &str, pid: i32) {
     .unwrap();
     assert!(killed);
     let [open, closed] = &ran.summary.phases[..] else { panic!("{:?}", ran.summary.phases) };
-    // The schedule goes on: every request was made, and those without a node failed.
+    // The schedule continues: every request was started, and those without a node failed.
     assert_eq!(open.requests + open.lag.unsent, 900);
     assert!(open.ok >= 300 && open.failed > 0, "{open:?}");
     assert!(open.errors.iter().all(|error| matches!(error.outcome, Outcome::Connection | Outcome::Timeout)));
-    // A closed loop backs off after refusals; without the backoff there would be hundreds of thousands.
+    // A closed loop backs off after refused connections; without the backoff there would be hundreds of thousands.
     assert!(closed.failed > 0 && closed.failed < 1000, "{closed:?}");
     assert_eq!(ran.table("requests").numbers["start_ns"].len() as u64, ran.summary.requests);
     assert!(ran.events.contains(&Event::Lost { node: SHOWN.to_string() }), "{:?}", ran.events);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Lets each test have the machine to itself, since the tests measure times.
+/// A lock that lets one test run at a time, because the tests measure times.
 static MACHINE: Mutex<()> = Mutex::new(());
 
 struct ExclusiveResponder {
@@ -42,13 +42,13 @@ fn plan(responder: &Responder, driver: DriverKind, phases: Vec<Phase>) -> Plan {
     Plan {
         driver,
         request_timeout: Duration::from_millis(300),
-        // Often enough that `watch` meets a window of half a second on a busy machine too.
+        // Progress comes often enough that `watch` sees a window of half a second on a busy machine, too.
         progress_every: Duration::from_millis(50),
         ..Plan::new(workload, phases, vec![responder.address().to_string()])
     }
 }
 
-/// Runs, and calls `watch` some times a second with how long it has run.
+/// Runs a plan, and calls `watch` some times a second with the time since its start.
 fn drive(plan: &Plan, cancel: &Cancel, mut watch: impl FnMut(Duration)) -> (Summary, Vec<Event>) {
     let folder = tempfile::tempdir().unwrap();
     let recorder = Recorder::create(&folder.path().join("recording"), Manifest::new("test", "test")).unwrap();
@@ -80,7 +80,7 @@ fn a_phase_does_not_show_the_rate_of_the_one_before() {
         }
     })
     .unwrap();
-    // At most all of its requests.
+    // At most the number of its requests.
     assert!(first.is_some_and(|requests| requests < 20.5), "{first:?}");
 }
 
@@ -127,7 +127,7 @@ fn a_statement_that_the_node_forgot_is_prepared_again() {
         }
     });
     assert_eq!((errors(&summary), summary.requests), (vec![], 1_000));
-    // The forgotten ones were sent twice.
+    // The requests whose statement was forgotten were sent twice.
     assert!(responder.executed() > 1_000);
 }
 
@@ -195,7 +195,7 @@ fn a_closed_loop_without_an_answer_ends_when_told_to() {
     }
 }
 
-/// Runs a plan and stops it after a while. Returns how long it took from then on.
+/// Runs a plan and stops it after a while. Returns how long the stop took.
 fn stopped_after(plan: &Plan, while_it: Duration) -> (Summary, Duration) {
     let folder = tempfile::tempdir().unwrap();
     let recorder = Recorder::create(&folder.path().join("recording"), Manifest::new("test", "test")).unwrap();
@@ -230,10 +230,10 @@ fn a_frame_that_cannot_be_is_refused_before_its_bytes_are_taken() {
     let node = listener.local_addr().unwrap().to_string();
     let fed = std::thread::spawn(move || {
         let mut fed = 0u64;
-        // A SUPPORTED frame that claims 2 GB, sent as far as it is read.
+        // A SUPPORTED frame that announces 2 GB, sent as far as it is read.
         let mut bytes = vec![0; 1 << 20];
         bytes[..9].copy_from_slice(&[0x84, 0, 0, 0, 6, 0x7f, 0xff, 0xff, 0xff]);
-        // The first to connect only sees whether it can.
+        // The first connection only checks whether the node can be reached.
         for mut client in listener.incoming().take(2).flatten() {
             while std::io::Write::write_all(&mut client, &bytes).is_ok() {
                 fed += bytes.len() as u64;
@@ -252,7 +252,7 @@ fn a_frame_that_cannot_be_is_refused_before_its_bytes_are_taken() {
     drop(machine);
 }
 
-/// Passes bytes on to a responder. A CREATE TABLE is answered with 768 MiB of a frame of 2 GB, and with silence then.
+/// A proxy to a responder. It answers a CREATE TABLE with 768 MiB of a frame of 2 GB, and then stops.
 fn bloated(listener: &std::net::TcpListener, responder: SocketAddr) {
     use std::io::{Read, Write};
     for mut client in listener.incoming().flatten() {
@@ -305,10 +305,10 @@ fn an_empty_table_that_is_to_be_read_is_populated_first() {
     assert_eq!((phases[0], phases[1].2), (("populate", false, 300), 100));
     let changed = Event::Populates { table: "helenus.keyvalue".to_string(), requests: 300 };
     assert!(events.contains(&changed), "{events:?}");
-    // A load that only writes needs no rows.
+    // A load that only writes needs no existing rows.
     plan.workload.choose_mix("write").unwrap();
     assert_eq!(drive(&plan, &Cancel::new(), |_| {}).0.requests, 100);
-    // Shards would each write all of them.
+    // Each shard would write all of them.
     plan.workload.choose_mix("read").unwrap();
     plan.shard = (0, 2);
     let folder = tempfile::tempdir().unwrap();
@@ -364,7 +364,7 @@ fn two_shards_are_one_load() {
     assert_eq!((manifest.tables["requests"].rows, manifest.tables["marks"].rows), (2_000 + 1_001 + 333, 3));
     let mut intended = column(&Recording::open(&all).unwrap(), "requests", "intended_start_ns");
     intended.sort_unstable();
-    // The schedule is exact to the nanosecond, regardless of which process sends which part.
+    // The schedule is exact to the nanosecond, whichever process sends which request.
     let step = |pair: &[i64]| pair[1] - pair[0];
     let offset = recordings.map(|recording| recording.manifest().clock.epoch_offset_ns);
     assert!(intended[0] >= start_ns - (offset[0] - offset[1]).abs());

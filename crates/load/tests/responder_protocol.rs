@@ -17,7 +17,7 @@ fn responder(last: u8) -> Responder {
     Responder::start(SocketAddr::from((Ipv4Addr::new(127, 0, 23, last), 0))).unwrap()
 }
 
-/// The opcode and the body of the answer.
+/// The opcode and the body of the responder's answer.
 fn ask(node: &mut TcpStream, opcode: u8, body: &[u8]) -> (u8, Vec<u8>) {
     node.write_all(&[&[4, 0, 0, 3, opcode][..], &(body.len() as u32).to_be_bytes(), body].concat()).unwrap();
     let mut header = [0; 9];

@@ -1,4 +1,5 @@
-//! Scripts of cassandra-stress on a real Cassandra: what they print, record and log is what was sent.
+//! Scripts of cassandra-stress on a real Cassandra: what they print, record and log must agree with the requests that
+//! were sent.
 //!
 //! One node serves all tests.
 
@@ -25,7 +26,7 @@ struct Script {
 }
 
 impl Script {
-    /// A figure of the results, such as `Total errors`.
+    /// A figure of the printed results, such as `Total errors`.
     fn result(&self, label: &str) -> f64 {
         let line = self.printed.lines().find(|line| line.starts_with(label)).expect(label);
         let after = line.split_once(':').unwrap().1.trim();
@@ -61,7 +62,7 @@ struct Bench {
 impl Bench {
     fn try_run(&self, line: &str) -> Result<Script, helenus_load::Error> {
         let (address, port) = self.node.rsplit_once(':').unwrap();
-        // A line that ends in values of -node continues with more.
+        // A line that ends in values of `-node` continues in the next line.
         let node = if line.ends_with("whitelist") { "" } else { "-node " };
         let line = format!("{line} {node}{address} -port native={port}");
         let stress = Stress::parse(&line.split_whitespace().map(str::to_string).collect::<Vec<_>>())?;
@@ -190,7 +191,7 @@ fn a_schedule_has_response_times(bench: &Bench) {
     let (reads, writes) = (script.last_row("READ")[0], script.last_row("WRITE")[0]);
     assert_eq!(reads + writes, 1000.0);
     assert!((0.6..0.9).contains(&(reads / 1000.0)), "{reads}");
-    // The last ones are late on a busy machine.
+    // The last requests are late on a busy machine.
     let rate = script.result("Op rate");
     assert!((100.0..510.0).contains(&rate), "{rate}");
     let logged = logged(&hlog);
@@ -203,11 +204,11 @@ fn a_schedule_has_response_times(bench: &Bench) {
 fn counters_and_truncation(bench: &Bench) {
     bench.run("counter_write n=200 no-warmup -rate threads=4").assert_well();
     bench.run("counter_read n=200 no-warmup -pop dist=UNIFORM(1..200) -rate threads=4").assert_well();
-    // Truncated before the 100 are written, so that the other 100 are gone.
+    // The table is truncated before the 100 rows are written, so the other 100 are gone.
     bench.run("counter_write n=100 no-warmup truncate=once -rate threads=4").assert_well();
     let gone = bench.run("counter_read n=200 no-warmup -pop seq=1..200 -rate threads=4");
     assert_eq!(gone.result("Total errors"), 100.0);
-    // The second half of a sequence.
+    // The second half of a sequence of keys.
     bench.run("counter_write n=100 no-warmup -pop seq=101..200 -rate threads=4").assert_well();
     bench.run("counter_read n=200 no-warmup -pop seq=1..200 -rate threads=4").assert_well();
 }
@@ -227,34 +228,35 @@ fn threads_rise(bench: &Bench) {
 
 fn profiles_run(bench: &Bench) {
     for (name, operations, rows_per_insert) in [
-        // 3 to 5 values, each with probability 1/2, and the last one if none was selected; two rows each, two
-        // partitions.
+        // 3 to 5 values are each selected with probability 1/2, or the last one if none was selected. There are two
+        // rows for each, and two partitions.
         ("sensors", "insert=2,day=1,since=1,by_sample=1", 8.29),
         ("visits", "insert=1,one=1", 1.0),
-        // Each of 200 rows with a probability of 1/200, or one.
+        // Each of 200 rows is selected with a probability of 1/200, or one row.
         ("articles", "insert=1,newest=1,both=1", 1.367),
         ("everything", "insert=1,piece=1", 3.0),
     ] {
         let script =
             bench.run(&format!("user profile={PROFILES}/{name}.yaml ops({operations}) n=4000 -rate threads=16"));
         script.assert_well();
-        // Of the whole run: the table's last line may be of a moment with a handful of requests.
+        // Figures of the whole run, because the table's last line may cover only a few requests.
         let (rows, inserts) = (script.rate("Row rate", "insert"), script.rate("Op rate", "insert"));
         assert!((rows / inserts / rows_per_insert - 1.0).abs() < 0.05, "{name}: {rows} rows/s in {inserts} inserts/s");
     }
-    // The schema exists already. TRUNCATE names its table without a keyword before which a keyspace could be inserted.
+    // The schema exists already. The statement TRUNCATE names its table without a keyword after which a keyspace could
+    // be inserted.
     bench
         .run(&format!("user profile={PROFILES}/sensors.yaml ops(empty=1) n=1 no-warmup -rate threads=1"))
         .assert_well();
     partitions_are_counted(bench);
-    // A key that was written is found again.
+    // The read finds a key that was written.
     let page = format!("user profile={PROFILES}/visits.yaml");
     bench.run(&format!("{page} ops(insert=1) n=2000 no-warmup -rate threads=8")).assert_well();
     let read = bench.run(&format!("{page} ops(one=1) n=500 no-warmup -pop dist=UNIFORM(1..2k) -rate threads=8"));
     assert!((read.result("Row rate") - read.result("Op rate")).abs() < 1.0, "{}", read.printed);
 }
 
-/// `n=` and `fixed=` are of partitions, of which each request here writes two.
+/// `n=` and `fixed=` count partitions; each request here writes two.
 fn partitions_are_counted(bench: &Bench) {
     let sensors = format!("user profile={PROFILES}/sensors.yaml ops(insert=1) no-warmup");
     let counted = bench.run(&format!("{sensors} n=501 -rate threads=4"));
@@ -264,7 +266,7 @@ fn partitions_are_counted(bench: &Bench) {
     assert_eq!(fixed.ran.rounds[0].phases[0].rate_per_s, Some(100.0));
 }
 
-/// The histograms of a log by tag, intervals added up.
+/// The histograms of a log by tag, summed over the intervals.
 fn logged(path: &Path) -> BTreeMap<String, Histogram<u64>> {
     use base64::Engine as _;
     let text = std::fs::read(path).unwrap();

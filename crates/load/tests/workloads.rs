@@ -1,4 +1,4 @@
-//! Workloads and schedules on a real Cassandra, and what they wrote read back.
+//! Workloads and schedules on a real Cassandra, whose rows are then read back.
 //!
 //! One node serves all tests.
 
@@ -47,7 +47,7 @@ fn named(verified: &Verified, kind: Kind) -> Vec<&str> {
     verified.examples.iter().filter(|example| example.kind == kind).map(|example| example.key.as_str()).collect()
 }
 
-/// Runs statements beside the load.
+/// Runs CQL statements while the load runs.
 struct SideSession {
     runtime: tokio::runtime::Runtime,
     session: Session,
@@ -115,14 +115,14 @@ fn what_was_deleted_and_changed_is_told_exactly(node: &str, side_session: &SideS
     assert!(wrong[1].detail.starts_with("value is null and should be 0x"), "{wrong:?}");
     assert!(damaged.has_damage());
 
-    // Three requests were not acknowledged, so the node may lack their writes.
+    // Three requests were not acknowledged, so the node may lack their rows.
     let mut acknowledged = Acknowledged::default();
     assert!((0..5000).filter(|key| ![17, 42, 4999].contains(key)).all(|key: i64| acknowledged.add(-1 - key)));
     let verified = read_back(&Verify { acknowledged: Some(acknowledged), ..order.clone() });
     assert_eq!((verified.right, verified.unacknowledged, verified.missing, verified.wrong), (4995, 2, 1, 2));
     assert_eq!(named(&verified, Kind::Missing), ["key = 1234"]);
 
-    // Rows that were never written are missing, and another seed gives other values.
+    // Rows that were never written are reported as missing; another seed expects other values.
     let fewer = Verify { populated: Some(10), ..order.clone() };
     assert_eq!(read_back(&fewer).checked, 10);
     let mut other = order;
@@ -143,14 +143,15 @@ fn a_mix_may_leave_the_value_of_any_of_its_writes(node: &str, side_session: &Sid
     // Some 500 writes to 300 keys.
     assert!((200..300).contains(&verified.checked) && verified.is_right(), "{verified:?}");
     assert_eq!(side_session.whole("SELECT count(*) FROM helenus.keyvalue"), verified.checked as i64);
-    // Without the last hundred requests, rows that they wrote are not checked, and rows that they changed differ.
+    // If the last hundred requests are left out, rows that only they wrote are not checked, and rows that they changed
+    // differ.
     let fewer = read_back(&Verify { requests: 900, ..order });
     assert!(fewer.missing == 0 && fewer.wrong > 0, "{fewer:?}");
 }
 
 fn batches_fill_partitions_and_are_read_in_pages(node: &str, side_session: &SideSession) {
     let (workload, summary) = populated("wide-rows", 10, node);
-    // 10 partitions of 1000 rows, 50 in a request.
+    // 10 partitions of 1000 rows, with 50 rows in a request.
     assert_eq!(summary.requests, 200);
     assert_eq!(side_session.whole("SELECT count(*) FROM helenus.wide_rows"), 10_000);
     let order = Verify::new(workload.clone(), vec![node.to_string()]);
@@ -165,7 +166,7 @@ fn batches_fill_partitions_and_are_read_in_pages(node: &str, side_session: &Side
     assert_eq!(named(&damaged, Kind::Wrong), ["partition = 0, row = 5"]);
     assert_eq!(named(&damaged, Kind::Missing)[0], "partition = 0, row = 990");
 
-    // The same rows through whole partitions: found by their keys among others.
+    // The same rows are read as whole partitions and found by their keys.
     let mut whole = Verify { populated: Some(20), ..order };
     let position = whole.workload.operations.iter().position(|operation| operation.name == "whole").unwrap();
     whole.workload.verify.as_mut().unwrap().operation = position;
@@ -291,7 +292,7 @@ fn poisson_arrivals_and_traces_are_sent_whole(node: &str) {
     }
 }
 
-/// Three groups with a second between them: each does its own count, and the last one begins after two seconds.
+/// Three groups with a second between them: each sends its own count, and the last one begins after two seconds.
 fn a_surge_does_its_count(node: &str) {
     let mut workload = Workload::open("keyvalue/write").unwrap();
     workload.set_population(1000);

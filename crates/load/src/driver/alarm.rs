@@ -1,4 +1,5 @@
-//! A timer for the schedule. Tokio's own has a resolution of 1 ms, which would bunch the requests of each millisecond.
+//! A timer for the schedule. Tokio's timer has a resolution of 1 ms, which would send the requests of each millisecond
+//! in a bunch.
 
 use helenus_recording::Clock;
 use std::io;
@@ -26,9 +27,9 @@ impl Timer {
         Ok(Timer { fd, clock })
     }
 
-    /// Sets the timer to a time of the recording, replacing an earlier setting. A time in the past rings at once.
+    /// Sets the timer to a time of the recording, replacing an earlier setting. A time in the past expires at once.
     pub fn set(&self, at_ns: i64) {
-        // 0 would switch it off.
+        // 0 would disarm the timer.
         let monotonic_ns = (at_ns - self.clock.epoch_offset_ns()).max(1);
         let at = libc::itimerspec {
             it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
@@ -45,14 +46,14 @@ impl AsRawFd for Timer {
     }
 }
 
-/// A timer that a task can wait for.
+/// A timer that an async task can wait for.
 #[derive(Debug)]
 pub(super) struct Alarm {
     timer: AsyncFd<Timer>,
 }
 
 impl Alarm {
-    /// Only inside a runtime.
+    /// Requires a Tokio runtime.
     pub fn new(clock: Clock) -> io::Result<Alarm> {
         let timer = Timer::new(clock)?;
         // SAFETY: the descriptor is open and owned by what is registered, for as long as that is.
@@ -65,7 +66,8 @@ impl Alarm {
         self.timer.get_ref().set(at_ns);
     }
 
-    /// Ready when it has rung. It may be one that it was set to before, so the caller looks at the clock.
+    /// Completes when the timer has expired. The expiry may be that of an earlier setting, so the caller checks the
+    /// clock.
     pub fn poll_ring(&self, context: &mut Context<'_>) -> Poll<()> {
         match self.timer.poll_read_ready(context) {
             Poll::Ready(Ok(mut ready)) => {
@@ -73,7 +75,7 @@ impl Alarm {
                 ready.clear_ready();
                 Poll::Ready(())
             }
-            // Only when the runtime shuts down.
+            // Fails only when the runtime shuts down.
             Poll::Ready(Err(_)) => Poll::Ready(()),
             Poll::Pending => Poll::Pending,
         }

@@ -1,4 +1,4 @@
-//! One driver thread at work: a dispatcher that keeps the schedule, and slots that carry the requests.
+//! The engine of one driver thread: a dispatcher that keeps the schedule, and slots that carry the requests.
 //!
 //! ```text
 //! feed ──▶ dispatcher ──▶ free slot ──▶ session ──▶ ledger
@@ -26,8 +26,8 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// How long a slot of a closed loop waits before it tries a node again that cannot be connected to: at first, and at
-/// most. Without it, a closed loop would turn into a loop of refusals.
+/// How long a slot of a closed loop waits before it retries a node that can't be connected to: the first wait, and the
+/// longest. Without the wait, a closed loop would only produce refused connections.
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
 
 pub(super) struct Engine {
@@ -37,15 +37,15 @@ pub(super) struct Engine {
     pool: Arc<Pool>,
     clock: Clock,
     alarm: Alarm,
-    /// Slots that an open loop may have.
+    /// The most slots of an open loop.
     room: usize,
     feed: RefCell<Feed>,
     slots: Slots,
     ledger: RefCell<Ledger>,
-    /// Wakes the dispatcher, and whether it was woken by that.
+    /// Wakes the dispatcher; `called` tells it that this was the reason.
     dispatcher: RefCell<Option<Waker>>,
     called: Cell<bool>,
-    /// The dispatcher wants to know when a slot becomes free.
+    /// Whether the dispatcher waits for a slot to become free.
     wants_slot: Cell<bool>,
     next_number: Cell<u64>,
 }
@@ -100,13 +100,14 @@ impl Engine {
         *self.feed.borrow_mut() = feed;
     }
 
-    /// Sends what the feed of an open loop holds, each when it is due. Returns when all is sent, or the feed was ended.
+    /// Sends the requests of an open loop's feed, each when it is due. Returns when all are sent, or when the feed was
+    /// ended.
     pub async fn dispatch_open(self: &Rc<Self>) {
         while !matches!(*self.feed.borrow(), Feed::Over) {
             let now_ns = self.clock.now_ns();
             let has_room = self.slots.has_free() || self.slots.count() < self.room;
             if !has_room {
-                // A slot that becomes free takes overdue requests by itself, and parks when there are none.
+                // A slot that becomes free takes overdue requests by itself, and waits if there are none.
                 self.feed.borrow_mut().full(now_ns);
                 self.wait(None).await;
                 continue;
@@ -120,20 +121,21 @@ impl Engine {
         }
     }
 
-    /// Starts the requests of a closed loop and returns when no more are to start.
+    /// Starts the requests of a closed loop, and returns when no further requests are to be started.
     pub async fn dispatch_closed(self: &Rc<Self>, in_flight: usize) {
         for _ in 0..in_flight {
             let next = self.feed.borrow_mut().next(self.clock.now_ns(), true);
             let Next::Job(job) = next else { break };
             self.give(job);
         }
-        // A slot parks only when the feed is over.
+        // A slot parks only when the feed has ended.
         while self.slots.busy() > 0 && !matches!(*self.feed.borrow(), Feed::Over) {
             self.wait(None).await;
         }
     }
 
-    /// Starts the requests of each group of a surge when it joins, and returns when no more are to start.
+    /// Starts the requests of each group of a surge when the group joins, and returns when no further requests are to
+    /// be started.
     pub async fn dispatch_surge(self: &Rc<Self>) {
         loop {
             let next = self.feed.borrow_mut().next(self.clock.now_ns(), true);
@@ -148,7 +150,8 @@ impl Engine {
         }
     }
 
-    /// Waits until nothing is in flight. False when `until_ns`, which may change at each call, has come before.
+    /// Waits until no request is in flight. Returns false once `until_ns` has passed, which may change from call to
+    /// call.
     pub async fn drained(&self, until_ns: impl Fn() -> i64) -> bool {
         while self.slots.busy() > 0 {
             let until_ns = until_ns();
@@ -160,12 +163,12 @@ impl Engine {
         true
     }
 
-    /// One more than the highest number of a request of the mix.
+    /// One more than the highest request number of the mix so far.
     pub fn next_number(&self) -> u64 {
         self.next_number.get()
     }
 
-    /// Ends the feed, and counts what was due and is not sent.
+    /// Ends the feed, and counts the requests that were due and are not sent.
     pub fn end_feed(&self) {
         let unsent = self.feed.borrow_mut().end(self.clock.now_ns());
         for (phase, count) in unsent {
@@ -174,7 +177,7 @@ impl Engine {
         self.call();
     }
 
-    /// Cuts off what started before a time.
+    /// Aborts the requests that started before a given time.
     pub fn cancel(&self, before_ns: i64, why: Cancellation) {
         self.slots.cancel(before_ns, why);
     }
@@ -199,7 +202,7 @@ impl Engine {
         }
     }
 
-    /// Until a time, a call, or, where there is no time, until a slot is free.
+    /// Waits until a time, until woken, or, without a time, until a slot is free.
     async fn wait(&self, until_ns: Option<i64>) {
         match until_ns {
             Some(at_ns) => self.alarm.set(at_ns),
@@ -223,7 +226,7 @@ impl Engine {
         self.wants_slot.set(false);
     }
 
-    /// The life of a slot.
+    /// The task of a slot.
     async fn carry(&self, slot: &Slot, first: Job) {
         let mut job = Some(first);
         let mut back_off = BACK_OFF.0;
@@ -262,7 +265,7 @@ impl Engine {
         }
     }
 
-    /// Makes a request and enters it in the ledger.
+    /// Makes a request, and records its result in the ledger.
     async fn perform(&self, slot: &Slot, job: Job) -> (i64, Outcome) {
         let operation = job.operation(&self.workload);
         let statement = &self.statements[operation];

@@ -18,7 +18,7 @@ pub(super) struct Open {
     start_ns: i64,
     first_number: u64,
     populates: Vec<usize>,
-    /// When the bound on requests in flight last delayed a request.
+    /// When the limit on requests in flight last delayed a request.
     full_ns: i64,
 }
 
@@ -56,7 +56,7 @@ impl Feed {
                 let surge = Surge::new(phase, start_ns, every_ns, (in_flight, count), groups);
                 return Feed::Surge(surge.numbered(first_number, populates));
             }
-            // A thread without room for one request has no share.
+            // A thread whose share is not even one request in flight gets no requests.
             Load::InFlight(in_flight) if share.0 >= u64::from(in_flight) => return Feed::Over,
             Load::InFlight(in_flight) => (share.0, share.1.min(u64::from(in_flight))),
             _ => share,
@@ -70,8 +70,8 @@ impl Feed {
         Feed::Closed(Closed { phase, next: share.0, step: share.1, end_ns, count, first_number, populates })
     }
 
-    /// The next due request. `free` tells that no other request waits for room, so that this one could have been taken
-    /// earlier.
+    /// The next due request. `free` means that no other request waits for a free slot, so that this one could have been
+    /// sent earlier.
     pub fn next(&mut self, now_ns: i64, free: bool) -> Next {
         match self {
             Feed::Over => Next::Over,
@@ -89,14 +89,14 @@ impl Feed {
         }
     }
 
-    /// Tells an open loop that there is no room for a due request.
+    /// Notes that there is no free slot for a due request of an open loop.
     pub fn full(&mut self, now_ns: i64) {
         if let Feed::Open(open) = self {
             open.full_ns = now_ns;
         }
     }
 
-    /// Ends it. Returns how many requests were due by `now_ns` and will not be sent.
+    /// Ends the feed. Returns how many requests were due by `now_ns` and will not be sent.
     pub fn end(&mut self, now_ns: i64) -> Vec<(usize, u64)> {
         let mut unsent: Vec<(usize, u64)> = Vec::new();
         if let Feed::Open(open) = self {
@@ -124,7 +124,7 @@ impl Open {
             self.full_ns = now_ns;
         }
         let populates = self.populates.contains(&due.phase);
-        // The rows that populate are the same whatever was run before, so that they can be verified.
+        // The populated rows do not depend on earlier runs, so that they can be verified.
         let number = if populates { due.number } else { self.first_number + due.number };
         let sequence = if populates { Sequence::Populate(due.number) } else { Sequence::Distributed };
         let ready_ns = intended_ns.max(self.full_ns);

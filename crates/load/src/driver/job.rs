@@ -10,34 +10,34 @@ pub(super) struct Job {
     pub number: u64,
     pub sequence: Sequence,
     pub populates: bool,
-    /// None in closed loop: it is intended when it starts.
+    /// The intended start; None in a closed loop, where a request is intended when it starts.
     pub intended_ns: Option<i64>,
-    /// When only the driver itself still delayed the request.
+    /// The time from which on only the driver itself delayed the request.
     pub ready_ns: i64,
-    /// Partitions of made rows, once it is about to be sent.
+    /// The partitions of generated rows that the request uses, set just before it is sent.
     pub taken: PartitionRange,
 }
 
 #[derive(Debug)]
 pub(super) enum Next {
     Job(Job),
-    /// The next request is due then.
+    /// No request is due yet; the next one is due at this time.
     At(i64),
     Over,
 }
 
 impl Job {
-    /// Its number in the recording: those that populate count from -1 downwards.
+    /// The request's number in the recording: populating requests count from -1 downwards.
     pub fn row_number(&self) -> i64 {
         let number = self.number as i64;
         if self.populates { -1 - number } else { number }
     }
 
-    /// A request of a closed loop; `place` is its index among those of the phase.
+    /// Makes a request of a closed loop; `place` is its index among those of the phase.
     pub fn closed(phase: usize, first_number: u64, place: u64, populates: bool, now_ns: i64) -> Job {
         Job {
             phase,
-            // The rows that populate are the same whatever was run before, so that they can be verified.
+            // The populated rows do not depend on earlier runs, so that they can be verified.
             number: if populates { place } else { first_number + place },
             sequence: if populates { Sequence::Populate(place) } else { Sequence::Distributed },
             populates,
@@ -47,7 +47,7 @@ impl Job {
         }
     }
 
-    /// Adds the request's partitions, which it keeps if it is sent again.
+    /// Sets the request's partitions, which it keeps if it is sent again.
     pub fn taking(mut self, seed: u64, operation: &BoundOperation, pool: &Pool) -> Job {
         self.taken = operation.take(pool, seed, self.number);
         self
@@ -61,7 +61,7 @@ impl Job {
         }
     }
 
-    /// Its values, for a request that starts now.
+    /// The request's values, if it is started now.
     pub fn call<'a>(&self, seed: u64, operation: &'a BoundOperation, pool: &'a Pool, now_ns: i64) -> Call<'a> {
         Call {
             operation,

@@ -1,4 +1,4 @@
-//! The requests of one driver thread: rows for the recording and tallies for the summary.
+//! Records the requests of one driver thread: rows for the recording, and tallies for the summary.
 
 use super::job::Job;
 use super::request::Answer;
@@ -10,7 +10,7 @@ use crate::stalls::{Late, Lateness, Stall, StallView};
 use helenus_recording::Recorder;
 use helenus_recording::rows;
 
-/// Rows written under one lock: enough to make the lock cheap, few enough that the event loop hardly waits.
+/// The number of rows written under one lock: enough to make the lock cheap, few enough not to delay the event loop.
 const ROWS_AT_ONCE: usize = 256;
 
 /// A request that has ended.
@@ -23,20 +23,20 @@ pub(super) struct Ended {
     pub operation: usize,
     pub outcome: Outcome,
     pub answer: Answer,
-    /// None if the driver does not report it.
+    /// Sizes and the like; None if the driver does not report them.
     pub wire: Option<WireFacts>,
 }
 
-/// A connection, as the rows name it.
+/// A connection, as it is named in rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ConnectionId {
     /// Its number within the load.
     pub number: i64,
-    /// Its port on this machine, which it has again from each reconnect on.
+    /// Its local port, which stays the same when it reconnects.
     pub port: u16,
 }
 
-/// Wire details of a request.
+/// Details of a request on the wire.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WireFacts {
     pub line: ConnectionId,
@@ -56,7 +56,7 @@ struct Row {
     wire: Option<WireFacts>,
     number: i64,
     phase: usize,
-    /// The driver was late to start it.
+    /// Whether the driver started the request late.
     late: bool,
 }
 
@@ -66,14 +66,14 @@ pub(super) struct Ledger {
     operations: Vec<String>,
     addresses: Vec<String>,
     rows: Vec<Row>,
-    /// Tallies by index of the phase, made when needed.
+    /// Tallies by index of the phase, created when needed.
     tallies: Vec<Option<Box<Tally>>>,
     lateness: Lateness,
     stall_view: StallView,
-    /// Collects measured phases, if intervals are requested.
+    /// Receives the times of measured phases, if intervals are requested.
     collector: Option<Collector>,
     measured: Vec<bool>,
-    /// Whether the phases of the segment are on at a time: position, start, end.
+    /// For each phase of the segment: position, start, end.
     windows: Vec<(usize, i64, i64)>,
     window: usize,
     seen: [bool; Outcome::ALL.len()],
@@ -107,7 +107,7 @@ impl Ledger {
         }
     }
 
-    /// Collects the times of requests of measured phases by operation too. `measured` is by position of the phase.
+    /// Also collects the times of requests of measured phases by operation. `measured` is by position of the phase.
     pub fn collect(mut self, collector: Option<Collector>, measured: Vec<bool>) -> Ledger {
         (self.collector, self.measured) = (collector, measured);
         self
@@ -180,7 +180,7 @@ impl Ledger {
         }
     }
 
-    /// Whether an outcome is the first of its kind in this thread, and its message worth to be made.
+    /// Whether an outcome is the first of its kind in this thread, so that its message is worth formatting.
     pub fn is_new(&mut self, outcome: Outcome) -> bool {
         !std::mem::replace(&mut self.seen[outcome as usize], true)
     }
@@ -194,7 +194,7 @@ impl Ledger {
         self.tally(phase).counts.unsent += count;
     }
 
-    /// A segment is over: there is no later start that could end a stall.
+    /// Called at the end of a segment: no later start can end a stall.
     pub fn end(&mut self) {
         if let Some(stall) = self.lateness.end() {
             self.stalled(stall);
@@ -227,7 +227,7 @@ impl Ledger {
     }
 
     fn phase_at(&mut self, now_ns: i64) -> Option<usize> {
-        // Times ascend but for some that were taken before and told after.
+        // Times are ascending, except for a few that were measured earlier and are reported later.
         while self.windows.get(self.window + 1).is_some_and(|(_, start_ns, _)| *start_ns <= now_ns) {
             self.window += 1;
         }
@@ -278,7 +278,7 @@ impl Ledger {
         self.rows.clear();
     }
 
-    /// Learns the addresses of the nodes up to and with this one.
+    /// Stores the addresses of the nodes up to and including this one.
     pub fn meet(&mut self, node: NodeNumber, address: impl Fn(NodeNumber) -> String) {
         while node != NO_NODE && self.addresses.len() <= usize::from(node) {
             self.addresses.push(address(self.addresses.len() as NodeNumber));

@@ -1,4 +1,4 @@
-//! Driver threads. Each has its own runtime, session and connections, so that they share nothing while they run.
+//! Driver threads. Each has a runtime, a session and connections of its own, so that they share nothing while they run.
 
 mod alarm;
 mod engine;

@@ -1,5 +1,5 @@
-//! A first check of the nodes by a client that trusts nothing: whether they speak CQL in frames of a plausible size,
-//! and whether a table has rows. The driver crate would allocate whatever size a frame announces.
+//! Checks the nodes before the load, with a client that does not trust their answers: whether they speak CQL in frames
+//! of a plausible size, and whether a table has rows. The driver crate would allocate whatever size a frame announces.
 
 use crate::workload::Operation;
 use crate::{Access, Error, Plan, Tls};
@@ -8,15 +8,15 @@ use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// For each step: to connect, and for each answer.
+/// Timeout for connecting, and for each answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// The code of a statement that names what there is not (CQL protocol, section 9).
+/// The error code for a statement that names something that does not exist (CQL protocol, section 9).
 const INVALID: i32 = 0x2200;
 
 /// The result of the probe.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// The table that has no rows, and should have some.
+    /// The table that is empty but should have rows.
     pub empty: Option<String>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn probe(plan: &Plan, points: &[SocketAddr]) -> Result<Found, Error> 
                 let reason = format!("no answer to its first requests within {} s", TIMEOUT.as_secs());
                 silent = Some(failed(reason));
             }
-            // Anything else is for the session to find and to say, with its way out.
+            // All other problems are left to the session, whose errors say what to do.
             _ => {}
         }
     }
@@ -62,7 +62,7 @@ fn channel(stream: TcpStream, tls: Option<&Tls>) -> io::Result<Box<dyn Channel>>
     Ok(Box::new(rustls::StreamOwned::new(connection, stream)))
 }
 
-/// The table that an operation writes to, if it is there and has no row, or is to be created.
+/// The table that an operation writes to, if it is empty, or does not exist and will be created.
 fn empty(connection: &mut Connection, writes: &Operation, plan: &Plan) -> Option<String> {
     let table = writes.written_table()?;
     let empty = match connection.query(&format!("SELECT * FROM {table} LIMIT 1")) {

@@ -17,13 +17,13 @@ pub(crate) struct Statement {
 }
 
 pub(crate) enum Execution {
-    /// One EXECUTE; see [`Operation::is_plain`].
+    /// A single EXECUTE; see [`Operation::is_plain`].
     Plain,
-    /// One EXECUTE, whose response tells whether its condition held.
+    /// A single EXECUTE, whose response tells whether its condition held.
     Conditional,
-    /// An EXECUTE for each page of the answer.
+    /// An EXECUTE for each page of the result.
     Pages,
-    /// One BATCH with many draws of the statement.
+    /// One BATCH that repeats the statement with different values.
     Batch(Box<Batch>),
     /// One statement per generated row: a single EXECUTE, or BATCHes of this kind.
     Made(BatchType),
@@ -32,7 +32,7 @@ pub(crate) enum Execution {
 /// The content of an answer that is not an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// Rows in the response; None if it can't have rows.
+    /// Number of rows in the response; None if it can't have rows.
     pub rows: Option<u64>,
     /// Generated rows that an insert has written.
     pub written: Option<u64>,
@@ -95,7 +95,7 @@ pub(super) async fn send(session: &Session, statement: &Statement, call: Call<'_
     }
 }
 
-/// A row alone is no batch, and a batch holds so many statements.
+/// A single row is sent without a batch; a batch has a limited number of statements.
 async fn made(
     session: &Session,
     statement: &Statement,
@@ -131,8 +131,8 @@ async fn pages(session: &Session, statement: &Statement, call: Call<'_>) -> Resu
     }
 }
 
-/// The first column of such a response tells whether the statement was applied; the other columns have the row
-/// otherwise.
+/// The first column of such a response tells whether the statement was applied. If not, the other columns have the
+/// existing row.
 fn conditional(result: QueryResult) -> Answer {
     let not_applied = || {
         let rows = result.into_rows_result().ok()?;

@@ -1,8 +1,8 @@
 //! Finds the node of each request, also of failed ones.
 //!
-//! The driver's errors don't name the node. But the driver asks its load balancing policy for a node in the same poll
-//! that sends the request. So the policy is wrapped, and leaves its choice in a thread-local for the caller of that
-//! poll. A driver thread has one runtime, so a thread-local suffices.
+//! The driver crate's errors don't name the node. But the crate asks its load balancing policy for a node in the same
+//! poll that sends the request. So the policy is wrapped, and stores its choice in a thread-local for the caller of
+//! that poll. A driver thread has one runtime, so a thread-local suffices.
 
 use scylla::cluster::{ClusterState, Node, NodeRef};
 use scylla::errors::RequestAttemptError;
@@ -19,7 +19,7 @@ pub(super) const NO_NODE: NodeNumber = NodeNumber::MAX;
 
 thread_local! {
     static CHOSEN: Cell<NodeNumber> = const { Cell::new(NO_NODE) };
-    /// Nodes are kept alive, so that a pointer identifies one node.
+    /// The nodes are kept alive, so that a pointer identifies a node.
     static NODES: RefCell<Vec<Arc<Node>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -35,7 +35,7 @@ impl NotingPolicy {
     }
 }
 
-/// Forgets what was chosen before.
+/// Resets the last choice.
 pub(super) fn reset() {
     CHOSEN.set(NO_NODE);
 }

@@ -21,18 +21,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// A statement that changes the schema waits for the ring to agree.
+/// A statement that changes the schema waits this long for schema agreement in the ring.
 const SCHEMA_TIMEOUT: Duration = Duration::from_secs(30);
 const NATIVE_PORT: u16 = 9042;
 
-/// The contact points that take connections, and why the others don't.
+/// The contact points that accept connections, and why the others don't.
 #[derive(Debug)]
 pub(crate) struct ContactPoints {
     pub open: Vec<SocketAddr>,
     pub closed: Vec<String>,
 }
 
-/// Finds out which of the given nodes can be reached at all: the driver's own error would not say it as plainly.
+/// Finds out which of the given nodes can be reached, because the driver crate's error does not say it clearly.
 pub(crate) fn reach(nodes: &[String], tls: Option<&Tls>) -> Result<ContactPoints, Error> {
     let mut points = ContactPoints { open: Vec::new(), closed: Vec::new() };
     for node in nodes {
@@ -98,10 +98,10 @@ pub(crate) async fn open(plan: &Plan, points: &[SocketAddr]) -> Result<Session, 
     let connections = NonZeroUsize::new(plan.connections_per_node).unwrap_or(NonZeroUsize::MIN);
     let profile = ExecutionProfile::builder()
         .consistency(plan.consistency.unwrap_or(plan.workload.consistency))
-        // A benchmark must see failures.
+        // A benchmark must see failures, so nothing is retried.
         .retry_policy(Arc::new(FallthroughRetryPolicy::new()))
         .speculative_execution_policy(None)
-        // Timeouts are the engine's own: a timer for each request would be a cost of its own.
+        // Timeouts are handled by the engine, because a timer for each request would cost too much.
         .request_timeout(None)
         .load_balancing_policy(NotingPolicy::default_policy())
         .build();
@@ -134,11 +134,11 @@ pub(crate) async fn open(plan: &Plan, points: &[SocketAddr]) -> Result<Session, 
     }
 }
 
-/// Adds what to do to what the driver crate says.
+/// Adds what to do to the error message of the driver crate.
 fn with_way_out(reason: String, access: &Access) -> String {
     let lower = reason.to_lowercase();
     let wants_password = lower.contains("authenti") || lower.contains("credentials");
-    // TLS calls it so from 1.3 on; before, the node just closes.
+    // TLS 1.3 reports it with this text; with earlier versions the node only closes the connection.
     let wants_certificate = lower.contains("certificaterequired");
     let closed = lower.contains("broken") || lower.contains("closed") || lower.contains("reset");
     let way_out = match (&access.login, &access.tls) {
@@ -151,7 +151,7 @@ fn with_way_out(reason: String, access: &Access) -> String {
     format!("{reason}; {way_out}")
 }
 
-/// The nodes that are driven, where not all are.
+/// The nodes that are driven, if not all are.
 struct Driven {
     given: Option<Vec<SocketAddr>>,
     datacenter: Option<String>,
@@ -198,7 +198,7 @@ pub(super) async fn create_schema(session: &Session, plan: &Plan) -> Result<(), 
         let refused = |reason: String| Error::Schema { statement: statement.clone(), reason };
         match tokio::time::timeout(SCHEMA_TIMEOUT, session.query_unpaged(statement.as_str(), ())).await {
             Ok(Ok(_)) => {}
-            // Another run has created it.
+            // Another run has created the object meanwhile.
             Ok(Err(error)) if exists_already(&error) => {}
             Ok(Err(error)) => return Err(refused(crate::outcome::message(&error))),
             Err(_) => return Err(refused(format!("no answer within {} s", SCHEMA_TIMEOUT.as_secs()))),
@@ -217,7 +217,7 @@ fn exists_already(error: &ExecutionError) -> bool {
     }
 }
 
-/// Gives the connections the keyspace of the workload.
+/// Sets the keyspace of the connections to that of the workload.
 pub(super) async fn enter(session: &Session, plan: &Plan) -> Result<(), Error> {
     if let Some(keyspace) = &plan.workload.keyspace {
         let failed = |reason: String| Error::Schema { statement: format!("USE \"{keyspace}\""), reason };
@@ -229,7 +229,7 @@ pub(super) async fn enter(session: &Session, plan: &Plan) -> Result<(), Error> {
     Ok(())
 }
 
-/// Learns which tables and nodes there are now. Failing costs the driver the shortest way to a replica, and no more.
+/// Reads the current tables and nodes. If it fails, the driver only can't choose replicas.
 pub(super) async fn refresh(session: &Session) {
     let _ = tokio::time::timeout(CONNECT_TIMEOUT, session.refresh_metadata()).await;
 }
@@ -259,8 +259,8 @@ pub(crate) async fn prepare(session: &Session, plan: &Plan) -> Result<Vec<Statem
         if let Some(rows) = operation.page_size {
             prepared.set_page_size(i32::try_from(rows).unwrap_or(i32::MAX));
         }
-        // The columns of a result are known since the statement was prepared; repeating them in each response costs
-        // both sides. Those of a conditional statement depend on its outcome.
+        // The columns of a result are known from preparing; repeating them in each response would cost both sides. The
+        // columns of a conditional statement depend on its outcome, so they are not omitted.
         prepared.set_use_cached_result_metadata(!operation.is_conditional());
         let bound = BoundOperation::new(workload, &operation.name, prepared.get_variable_col_specs().iter())?;
         let execution = Execution::of(operation, &prepared);

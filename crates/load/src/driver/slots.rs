@@ -1,7 +1,7 @@
 //! Tasks that each carry one request at a time.
 //!
-//! A task is made once and used again and again: a request costs no allocation of ours and no spawn. A free one waits
-//! in a stack, so that the one used last, whose memory is warm, is used next.
+//! A task is created once and reused, so that a request needs no allocation and no spawn. Free tasks are in a stack, so
+//! that the last one used is reused first, while its memory is in the CPU's cache.
 
 use super::job::Job;
 use super::route::{NO_NODE, NodeNumber};
@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// Why a request is not waited for any more.
+/// Why a request is abandoned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cancellation {
     Timeout,
@@ -23,7 +23,7 @@ pub(super) struct Slot {
     job: Cell<Option<Job>>,
     waiting: Cell<bool>,
     waker: RefCell<Option<Waker>>,
-    /// Start of the request in flight; i64::MAX when there is none.
+    /// Start of the request in flight; i64::MAX if there is none.
     pub started_ns: Cell<i64>,
     pub cancel: Cell<Option<Cancellation>>,
     pub node: Cell<NodeNumber>,
@@ -76,7 +76,7 @@ impl Slots {
         Ok(())
     }
 
-    /// Cuts off the requests that started before a time; all of them for i64::MAX.
+    /// Aborts the requests that started before a time; all of them for i64::MAX.
     pub fn cancel(&self, before_ns: i64, why: Cancellation) {
         for slot in self.all.borrow().iter().filter(|slot| slot.started_ns.get() < before_ns) {
             slot.cancel.set(Some(why));
@@ -84,13 +84,13 @@ impl Slots {
         }
     }
 
-    /// Ends the tasks.
+    /// Tells all tasks to end.
     pub fn close(&self) {
         self.closed.set(true);
         self.all.borrow().iter().for_each(|slot| slot.wake());
     }
 
-    /// The next request for a slot; None when the tasks are to end. Calls `parked` when the slot begins to wait.
+    /// The next request for a slot; None when the tasks are to end. `parked` is called when the slot begins to wait.
     pub fn poll_job(&self, slot: &Slot, context: &mut Context<'_>, parked: impl FnOnce()) -> Poll<Option<Job>> {
         if let Some(job) = slot.job.take() {
             return Poll::Ready(Some(job));

@@ -2,8 +2,8 @@
 
 use super::job::{Job, Next};
 
-/// The groups of one driver thread. Threads share no group, so that each group has exactly its own requests in flight
-/// and its own count.
+/// The groups of one driver thread. Threads share no group, so each group has exactly its own number of requests in
+/// flight and its own count.
 #[derive(Debug)]
 pub(super) struct Surge {
     phase: usize,
@@ -14,14 +14,14 @@ pub(super) struct Surge {
     first_number: u64,
     populates: bool,
     groups: Vec<Group>,
-    /// The group that joins next or is joining, and how many of its requests in flight were started.
+    /// The group that joins next or is joining, and how many of its initial requests were started.
     joining: usize,
     started: u32,
 }
 
 #[derive(Debug)]
 struct Group {
-    /// Among those of all threads; it joins at `start_ns + number · every_ns`.
+    /// The group's number among the groups of all threads; it joins at `start_ns + number · every_ns`.
     number: u64,
     sent: u64,
 }
@@ -53,7 +53,7 @@ impl Surge {
         Surge { first_number: if populates { 0 } else { first_number }, populates, ..self }
     }
 
-    /// The first request for one more slot. Over when all groups have joined with all they have in flight.
+    /// The first request for a further slot. Over when all groups have joined with all their requests in flight.
     pub fn next(&mut self, now_ns: i64) -> Next {
         while let Some(group) = self.groups.get(self.joining) {
             let joins_ns = self.start_ns.saturating_add(self.every_ns.saturating_mul(group.number as i64));
@@ -70,7 +70,8 @@ impl Surge {
         Next::Over
     }
 
-    /// The next request of the same group. Over when no group has any left; when only this one has none, its slot rests.
+    /// The next request of the same group. Over when no group has any left. When only this group has none, its slot
+    /// stays idle.
     pub fn after(&mut self, ended: &Job, now_ns: i64) -> Next {
         let number = (ended.number - self.first_number) / self.count;
         match self.groups.iter().position(|group| group.number == number && group.sent < self.count) {
@@ -102,13 +103,13 @@ mod tests {
 
     #[test]
     fn groups_join_in_turn_and_do_their_own_count() {
-        // Groups 0 and 2 of this thread, 100 ns between groups, 2 in flight, 3 requests each.
+        // This thread has groups 0 and 2, with 100 ns between groups, 2 requests in flight and 3 requests each.
         let mut surge = Surge::new(0, 1000, 100, (2, 3), [0, 2].into_iter()).numbered(50, false);
         let Next::Job(first) = surge.next(1000) else { panic!("none") };
         assert_eq!((first.number, number(surge.next(1000))), (50, Some(51)));
         assert!(matches!(surge.next(1000), Next::At(1200)));
         assert_eq!(number(surge.after(&first, 1010)), Some(52));
-        // The first group is done; its slots rest until the other joins.
+        // The first group has finished; its slots stay idle until the other joins.
         assert!(matches!(surge.after(&first, 1020), Next::At(i64::MAX)));
         let Next::Job(second) = surge.next(1200) else { panic!("none") };
         assert_eq!((second.number, number(surge.next(1200))), (56, Some(57)));

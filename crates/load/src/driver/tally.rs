@@ -5,11 +5,12 @@ use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Below it, times fall into one bin; above an hour, into the last one. The maximum is kept exactly.
+/// Bounds of the recorded times: shorter times share the first bin, times above an hour the last one. The maximum is
+/// kept exactly.
 const LOWEST_NS: u64 = 100;
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 
-/// Times of requests, to 3 digits.
+/// A histogram of times, with 3 significant digits.
 #[derive(Debug, Clone)]
 pub(crate) struct Times {
     histogram: Histogram<u32>,
@@ -19,7 +20,7 @@ pub(crate) struct Times {
 impl Times {
     pub fn new() -> Times {
         let histogram = Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, 3);
-        // Fails only for bounds that make no sense, and these are constants.
+        // Fails only for invalid bounds, and the bounds are constants.
         #[allow(clippy::expect_used)]
         let histogram = histogram.expect("the bounds are valid");
         Times { histogram, max_ns: 0 }
@@ -32,17 +33,17 @@ impl Times {
     }
 
     pub fn add(&mut self, other: &Times) {
-        // Fails only where the bounds differ.
+        // Fails only if the bounds of the two differ.
         let _ = self.histogram.add(&other.histogram);
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// None when nothing was recorded.
+    /// Returns None if nothing was recorded.
     pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
         (!self.histogram.is_empty()).then(|| self.histogram.value_at_quantile(quantile).min(self.max_ns))
     }
 
-    /// The times that there were, to 3 digits, and how often.
+    /// The distinct times, to 3 digits, each with its count.
     pub fn recorded(&self) -> impl Iterator<Item = (u64, u32)> {
         self.histogram.iter_recorded().map(|times| (times.value_iterated_to(), times.count_at_value()))
     }
@@ -52,23 +53,23 @@ impl Times {
     }
 }
 
-/// How many requests of a phase ended how.
+/// Numbers of requests of a phase, by how they ended.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Counts {
-    /// By outcome, in the order of [`Outcome::ALL`].
+    /// Number by outcome, in the order of [`Outcome::ALL`].
     pub outcomes: [u64; Outcome::ALL.len()],
-    /// Started later than the bound for lack of room among those in flight, or because the driver was late.
+    /// Requests that started later than the bound, because too many were in flight or because the driver was late.
     pub late_in_flight: u64,
     pub late_driver: u64,
-    /// Meant to start and never sent.
+    /// Requests that should have started and were never sent.
     pub unsent: u64,
-    /// Reads that were answered without a row.
+    /// Reads whose answer had no row.
     pub empty: u64,
     /// Conditional writes whose condition did not hold.
     pub not_applied: u64,
-    /// The driver was stalled during the request, or started it late.
+    /// Requests during which the driver was stalled, or that it started late.
     pub stalled: u64,
-    /// Ended while the phase was on, whichever phase they belong to: for its throughput.
+    /// Requests that ended while the phase was on, whichever phase they belong to; used for its throughput.
     pub ended_ok: u64,
     pub ended_failed: u64,
     /// CPU time of the driver threads while the phase was on.
@@ -125,21 +126,21 @@ impl Counts {
 /// The report of a driver thread.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadReport {
-    /// By position of the phase.
+    /// Tallies by position of the phase.
     pub tallies: BTreeMap<usize, Vec<Tally>>,
     pub in_flight: u64,
     pub stalls: u64,
     pub longest_stall_ns: i64,
     /// CPU time of the thread since it started.
     pub cpu_ns: i64,
-    /// Outcomes that occurred for the first time, with the node and the message.
+    /// Outcomes that occurred for the first time, with node and message.
     pub first_errors: Vec<(Outcome, String, String)>,
-    /// Nodes whose connections are lost, and those that are back.
+    /// Nodes whose connections were lost, and those that are connected again.
     pub lost: Vec<String>,
     pub back: Vec<String>,
 }
 
-/// Shared by one driver thread and the thread that shows figures.
+/// Shared by a driver thread and the thread that shows the figures.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Mailbox {
     report: Arc<Mutex<ThreadReport>>,
@@ -150,7 +151,7 @@ impl Mailbox {
         self.report.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the counts since the last call; the current state stays.
+    /// Returns and resets the counts since the last call; the current state is kept.
     pub fn take(&self) -> ThreadReport {
         let mut report = self.open();
         let (in_flight, cpu_ns) = (report.in_flight, report.cpu_ns);

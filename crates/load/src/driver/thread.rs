@@ -26,11 +26,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::spawn_local;
 use tokio::time::MissedTickBehavior;
 
-/// How often news and rows are passed on: often enough that a kill costs little.
+/// How often events and rows are passed on: often enough that little is lost if the process is killed.
 pub(super) const PUBLISH_EVERY: Duration = Duration::from_millis(100);
 /// Longest wait for requests in flight after the run is stopped.
 pub(super) const STOP_DRAIN_NS: i64 = 1_000_000_000;
-/// How long requests that were cut off are given to be entered in the ledger.
+/// How long aborted requests may take to be recorded in the ledger.
 const CUT_NS: i64 = 200_000_000;
 
 /// The data of the run that a thread needs.
@@ -44,11 +44,11 @@ pub(crate) struct Run {
     pub recorder: Recorder,
     pub cancel: Cancel,
     pub stall_register: StallRegister,
-    /// Data for the thin driver; None where the driver crate carries the requests.
+    /// Data for the thin driver; None if the driver crate sends the requests.
     pub preparation: Option<thin::Preparation>,
 }
 
-/// A driver thread, from outside.
+/// A handle to a driver thread.
 #[derive(Debug)]
 pub(crate) struct Driver {
     commands: UnboundedSender<Begin>,
@@ -74,9 +74,9 @@ pub(super) enum Report {
 /// A segment that was run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SegmentEnd {
-    /// When its last request ended.
+    /// The time at which its last request ended.
     pub end_ns: i64,
-    /// The number that the next segment begins with.
+    /// The number of the first request of the next segment.
     pub next_number: u64,
 }
 
@@ -104,7 +104,7 @@ impl Driver {
         self.commands.send(Begin { segment, start_ns, first_number }).map_err(|_| Error::ThreadLost)
     }
 
-    /// Waits for the end of the segment, for a time.
+    /// Waits at most a given time for the end of the segment.
     pub fn done(&self, wait: Duration) -> Result<Option<SegmentEnd>, Error> {
         match self.reports.recv_timeout(wait) {
             Ok(Report::SegmentEnd(done)) => Ok(Some(done)),
@@ -119,7 +119,7 @@ impl Driver {
     }
 
     fn end(&mut self) -> std::thread::Result<()> {
-        // Without a sender there are no more commands.
+        // Dropping the sender tells the thread that there are no more commands.
         (self.commands, _) = unbounded_channel();
         self.thread.take().map_or(Ok(()), JoinHandle::join)
     }
@@ -141,17 +141,18 @@ pub(super) struct Thread {
 /// A thread's part of a segment.
 pub(super) struct Planned {
     pub feed: Feed,
-    /// Position, start and end of its phases.
+    /// Position, start and end of each phase.
     pub windows: Vec<(usize, i64, i64)>,
-    /// When its last request should start.
+    /// When the last request should start.
     pub end_ns: i64,
-    /// For a closed loop: this thread's share; `usize::MAX` for a surge, whose groups have their own.
+    /// The number of requests in flight of a closed loop in this thread; `usize::MAX` for a surge, whose groups have
+    /// limits of their own.
     pub in_flight: Option<usize>,
 }
 
-/// State shared by the segment and the housekeeping.
+/// State shared by the segment and the periodic work.
 struct Watch {
-    /// When an open loop drops the requests that are still unsent.
+    /// The time at which an open loop drops requests that are still unsent.
     give_up_ns: Cell<i64>,
     ended: Cell<bool>,
 }
@@ -173,7 +174,7 @@ impl Thread {
     }
 
     async fn live(self, mut commands_in: UnboundedReceiver<Begin>) {
-        // The receiver is gone only if the run has failed.
+        // The receiver is dropped only if the run has failed.
         let engine = match self.connect().await {
             Ok(engine) => {
                 let _ = self.tell.send(Report::Ready(Ok(())));
@@ -227,7 +228,7 @@ impl Thread {
         )
     }
 
-    /// This thread's share of a number.
+    /// This thread's share of a number of requests.
     pub fn share(&self, whole: u32) -> usize {
         let (whole, (place, places)) = (whole as usize, self.run.plan.place(self.number));
         whole / places + usize::from(place < whole % places)
@@ -253,7 +254,7 @@ impl Thread {
                 };
                 let in_flight = match phases[*phase].load {
                     Load::InFlight(in_flight) => self.share(in_flight),
-                    // The groups limit themselves.
+                    // The groups have limits of their own.
                     _ => usize::MAX,
                 };
                 Planned {
@@ -310,7 +311,7 @@ impl Thread {
     }
 }
 
-/// Housekeeping, a few times a second: timeouts, progress, nodes.
+/// Periodic work, a few times a second: timeouts, progress, nodes.
 struct Housekeeping {
     engine: Rc<Engine>,
     watch: Rc<Watch>,
@@ -362,7 +363,7 @@ impl Housekeeping {
     }
 }
 
-/// Whether each node was connected when last looked; only the first thread looks.
+/// For each node, whether it was connected at the last check; only the first thread checks.
 pub(super) struct Nodes(Option<BTreeMap<String, bool>>);
 
 impl Nodes {
@@ -370,7 +371,7 @@ impl Nodes {
         Nodes((thread == 0).then(BTreeMap::new))
     }
 
-    /// The nodes that were lost and those that are back since the last call, from the address and state of each.
+    /// The nodes that were lost and those that are connected again since the last call, from address and state of each.
     pub fn changes<I: Iterator<Item = (String, bool)>>(
         &mut self,
         now: impl FnOnce() -> I,
@@ -388,12 +389,12 @@ impl Nodes {
     }
 }
 
-/// How often is looked for requests that were waited for too long: a timeout is late by at most a twentieth.
+/// Interval of checks for timeouts: a timeout is late by at most a twentieth.
 pub(super) fn tick(timeout: Duration) -> Duration {
     (timeout / 20).clamp(Duration::from_millis(2), Duration::from_millis(50))
 }
 
-/// To the millisecond: for the start of a closed loop, which has no schedule to keep.
+/// Sleeps with a precision of 1 ms. For the start of a closed loop, which has no schedule.
 async fn sleep_until(clock: Clock, at_ns: i64) {
     let wait_ns = (at_ns - clock.now_ns()).max(0);
     tokio::time::sleep(Duration::from_nanos(wait_ns as u64)).await;

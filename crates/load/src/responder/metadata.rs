@@ -1,6 +1,6 @@
 //! Column metadata in answers (CQL v4, section 4.2.5.2).
 
-/// Metadata of result columns; of bind markers if the number of partition key columns is given.
+/// Encodes metadata of result columns; of bind markers if the number of partition key columns is given.
 pub(super) fn metadata(out: &mut Vec<u8>, keyspace: &str, table: &str, columns: &[(&str, Vec<u8>)], key: Option<u16>) {
     out.extend(1i32.to_be_bytes());
     out.extend((columns.len() as i32).to_be_bytes());

@@ -1,6 +1,6 @@
 //! A fake node: it speaks enough of CQL v4 for clients to connect, accepts any schema, prepares any statement, and
-//! answers every request at once. It lets tests measure the driver without a database, and, by misbehaving on request,
-//! check how the driver reacts.
+//! answers every request at once. Tests use it to measure the driver without a database, and to check how the driver
+//! reacts to a misbehaving node.
 
 mod metadata;
 mod node;
@@ -22,22 +22,22 @@ const WAKER: Token = Token(1);
 const FIRST: usize = 2;
 const ROOM_BYTES: usize = 256 << 10;
 
-/// How it answers requests.
+/// How the responder answers requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Behaviour {
     AtOnce,
-    /// Refuses each with OVERLOADED, as a node that sheds load.
+    /// Refuses each request with OVERLOADED, as a node that sheds load.
     Overloaded,
-    /// Says that it has never seen the statement, until it is prepared again.
+    /// Answers that the statement is unknown, until it is prepared again.
     Forgetful,
-    /// Accept requests and never answer.
+    /// Accepts requests and never answers.
     Silent,
-    /// Answers with bytes that are no frame.
+    /// Answers with bytes that are no valid frame.
     Garbage,
     /// Closes the connection.
     Hangup,
-    /// Answers requests, and no statement that creates something.
+    /// Answers requests, but no statement that creates something.
     Stuck,
 }
 
@@ -70,7 +70,7 @@ struct Control {
 }
 
 impl Responder {
-    /// Listens on an address; port 0 takes a free one.
+    /// Listens on an address; with port 0, on a free port.
     pub fn start(address: SocketAddr) -> Result<Responder, Error> {
         let failed = |source| Error::Start { what: "the responder", source };
         let begin = || -> io::Result<(Poll, Waker, TcpListener)> {
@@ -119,7 +119,7 @@ impl Responder {
 impl Drop for Responder {
     fn drop(&mut self) {
         self.control.over.store(true, Ordering::Relaxed);
-        // Without a wake it would be waited for in vain; it can't fail while the poll lives.
+        // Without the wake-up the join would never return. It can't fail while the poll exists.
         if self.waker.wake().is_ok()
             && let Some(thread) = self.thread.take()
         {
@@ -160,7 +160,7 @@ impl Serving {
                             Some(client) => client.serve(&mut self.replies, &self.control, &mut self.room),
                             None => continue,
                         };
-                        // The client has gone, or was shown the door.
+                        // The client has closed its connection, or was disconnected.
                         if !served.unwrap_or(false) {
                             self.clients.remove(&number);
                         }
@@ -183,7 +183,7 @@ impl Serving {
 }
 
 impl Client {
-    /// Answers what has come. False when the connection is over.
+    /// Answers the requests that have come. Returns false when the connection has ended.
     fn serve(&mut self, replies: &mut Replies, control: &Control, room: &mut [u8]) -> io::Result<bool> {
         loop {
             let bytes = match self.socket.read(room) {

@@ -1,9 +1,9 @@
-//! The responder's answers to drivers that query the cluster and its schema.
+//! The responder's answers to the queries with which drivers read the cluster and its schema.
 
 use super::metadata::{metadata, type_id};
 use std::net::SocketAddr;
 
-/// The columns of `SELECT *`, as drivers in Java ask for system.local.
+/// The columns of `SELECT *` from system.local, which Java drivers send.
 const LOCAL: [&str; 13] = [
     "key",
     "broadcast_address",
@@ -20,7 +20,7 @@ const LOCAL: [&str; 13] = [
     "tokens",
 ];
 
-/// The answer to a query of the node, its peers or its schema: a single node without peers or tables.
+/// The answer to a query of the node, its peers or its schema: the responder is a single node without peers or tables.
 pub(super) fn answer(address: SocketAddr, lower: &str) -> Vec<u8> {
     let columns = columns(lower);
     let local = lower.contains("system.local");
@@ -55,12 +55,12 @@ fn value(address: SocketAddr, column: &str) -> Vec<u8> {
     }
 }
 
-/// The columns that a statement in lower case asks for, and their types.
+/// The columns that a statement (in lower case) selects, with their types.
 pub(super) fn columns(lower: &str) -> Vec<(&str, Vec<u8>)> {
     selected(lower).into_iter().map(|name| (name, type_of(name))).collect()
 }
 
-/// The names between SELECT and FROM, or the columns that `*` stands for.
+/// The names between SELECT and FROM; `*` is replaced by the columns that it stands for.
 fn selected(lower: &str) -> Vec<&str> {
     let names =
         lower.split_once("select ").and_then(|(_, rest)| rest.split_once(" from ")).map_or("", |(names, _)| names);

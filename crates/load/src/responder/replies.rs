@@ -1,4 +1,4 @@
-//! The responder's fixed answers: to a driver's queries of the node, and to everything else.
+//! The responder's fixed answers to drivers' queries of the node, and to all other requests.
 
 use super::metadata::{metadata, type_id};
 use super::{Behaviour, node};
@@ -14,14 +14,14 @@ const OVERLOADED: i32 = 0x1001;
 const INVALID: i32 = 0x2200;
 const UNPREPARED: i32 = 0x2500;
 
-/// The answers, and what is remembered to give them.
+/// The answers, and the state needed for them.
 pub(super) struct Replies {
     address: SocketAddr,
     /// Column types by table, in lower case.
     tables: HashMap<String, Vec<(String, String)>>,
-    /// Statements by their id, and whether they read.
+    /// Statements by their id, and whether they are reads.
     prepared: HashMap<Vec<u8>, bool>,
-    /// Prepared queries of the node's system tables, by their id, and their text.
+    /// The text of prepared queries of the node's system tables, by their id.
     system: HashMap<Vec<u8>, String>,
     forgotten: HashSet<Vec<u8>>,
     was_forgetful: bool,
@@ -30,7 +30,7 @@ pub(super) struct Replies {
 /// Summary of the answers to a client's bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Answered {
-    /// Bytes of whole frames.
+    /// Number of bytes in complete frames.
     pub bytes: usize,
     pub executed: u64,
     pub hang_up: bool,
@@ -42,7 +42,7 @@ impl Replies {
         Replies { address, tables, prepared, system: HashMap::new(), forgotten, was_forgetful: false }
     }
 
-    /// Answers the whole frames at the start of the bytes.
+    /// Answers the complete frames at the start of the bytes.
     pub fn answer(&mut self, bytes: &[u8], behaviour: Behaviour, out: &mut Vec<u8>) -> Answered {
         if (behaviour == Behaviour::Forgetful) != self.was_forgetful {
             self.was_forgetful = !self.was_forgetful;
@@ -63,7 +63,7 @@ impl Replies {
             if matches!(*asked, opcode::EXECUTE | opcode::BATCH) {
                 let own = self.system.contains_key(id(body));
                 answered.executed += u64::from(!own);
-                // A driver that cannot even learn what nodes there are has nothing to show.
+                // A driver that can't even read the list of nodes would test nothing, so these are always answered.
                 match if own { Behaviour::AtOnce } else { behaviour } {
                     Behaviour::AtOnce | Behaviour::Forgetful | Behaviour::Stuck => {
                         self.execute(*asked, body, stream, out)
@@ -99,7 +99,7 @@ impl Replies {
             return frame(out, stream, opcode::RESULT, &node::answer(self.address, asked));
         }
         match self.prepared.get(id) {
-            // One row with one null.
+            // A result of one row with one null.
             Some(true) => {
                 let rows = [2, 4, 1, 1, -1i32];
                 frame(out, stream, opcode::RESULT, &rows.map(i32::to_be_bytes).concat());
@@ -121,7 +121,7 @@ impl Replies {
         if !lower.starts_with("select") {
             return frame(out, stream, opcode::RESULT, &VOID);
         }
-        // Clients that ask for what only ScyllaDB has take the error as "this is Cassandra", and wait for a row otherwise.
+        // Drivers query tables that only ScyllaDB has; they take the error as "this is Cassandra".
         if lower.contains("system.versions") {
             return error(out, stream, INVALID, "table versions does not exist");
         }
@@ -180,7 +180,7 @@ fn id(body: &[u8]) -> &[u8] {
     body.get(2..2 + usize::from(body.get(1).copied().unwrap_or(0))).unwrap_or(&[])
 }
 
-/// Not a hash that anyone should trust; statements of a test differ.
+/// A simple hash; the statements of a test are few and have distinct hashes.
 fn spread(mut id: [u8; 16], byte: u8) -> [u8; 16] {
     let number = u128::from_be_bytes(id).wrapping_mul(0x0100_0000_01b3).wrapping_add(u128::from(byte) + 1);
     id = number.rotate_left(5).to_be_bytes();
@@ -232,7 +232,7 @@ fn markers(lower: &str) -> Vec<String> {
     found
 }
 
-/// The parts between commas, up to the bracket that closes, brackets within left whole.
+/// Splits a text at commas, up to the closing bracket; inner brackets are not split.
 fn split(text: &str) -> Vec<String> {
     let (mut depth, mut parts) = (0, vec![String::new()]);
     for character in text.chars() {

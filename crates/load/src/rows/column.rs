@@ -6,23 +6,23 @@ use super::stream::Stream;
 use super::value::{Value, ValueType, whole};
 use scylla::routing::partitioner::{Murmur3Partitioner, Partitioner};
 
-/// The values of a column that says nothing else: 100 billion, or 50 years of milliseconds.
+/// The default distribution of a column's values: 100 billion values, or 50 years in milliseconds.
 const DEFAULT_IDENTITY: Distribution = Distribution::uniform(1, 100_000_000_000);
 const DEFAULT_TIME: Distribution = Distribution::uniform(1, 50 * 365 * 86_400_000);
 const DEFAULT_SIZE: Distribution = Distribution::uniform(4, 8);
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Column {
-    /// The name of its bind markers.
+    /// The name of the column and of its bind markers.
     pub name: String,
     pub role: Role,
     pub value_type: ValueType,
-    /// The text whose hash makes the column's values differ from those of other columns.
+    /// A text whose hash is part of the seed, so that columns have different values.
     pub salt_text: String,
     pub(super) salt: i64,
     pub(super) identity: Distribution,
     pub(super) size: Distribution,
-    /// The number of its values for each combination of earlier columns.
+    /// The number of its values for each combination of values of the earlier columns.
     pub(super) cluster: Distribution,
     given: Given,
 }
@@ -34,7 +34,7 @@ pub(crate) enum Role {
     Regular,
 }
 
-/// The given settings of a column; the others have the defaults of cassandra-stress.
+/// The settings of a column; missing settings have the defaults of cassandra-stress.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Given {
     pub population: Option<Distribution>,
@@ -66,22 +66,22 @@ impl Column {
         self.given
     }
 
-    /// The numbers from which its values are made, for a seed.
+    /// The random numbers from which the column's values are made, for a seed.
     pub(super) fn identity(&self, seed: i64) -> Stream {
         Stream::new(self.identity, seed ^ self.salt)
     }
 
-    /// Its only value for a seed.
+    /// The only value of a column that is not clustering, for a seed.
     pub(super) fn only(&self, seed: i64) -> Value {
         self.value(&mut self.identity(seed))
     }
 
-    /// How many it is to have below a seed.
+    /// The number of values of a clustering column below a seed.
     pub(super) fn count(&self, seed: i64) -> i64 {
         Stream::new(self.cluster, seed ^ !self.salt).next()
     }
 
-    /// Its values below a seed, each once.
+    /// The distinct values of a clustering column below a seed.
     pub(super) fn several(&self, seed: i64) -> Vec<Value> {
         let mut identity = self.identity(seed);
         match self.count(seed) {
@@ -94,12 +94,12 @@ impl Column {
         }
     }
 
-    /// The next value, from the numbers of a seed.
+    /// Makes the next value from the random numbers of a seed.
     pub(super) fn value(&self, identity: &mut Stream) -> Value {
         match self.value_type {
             ValueType::Text => {
                 let mut text = self.content(identity);
-                // From 7 bits each, shifted so that printable characters come first.
+                // A letter is made from 7 bits, shifted so that printable characters come first.
                 text.iter_mut().for_each(|byte| *byte = byte.wrapping_add(32) & 127);
                 Value::bytes(text)
             }
@@ -126,7 +126,7 @@ impl Column {
         ByteRandom::new(!seed).bytes(self.size(seed))
     }
 
-    /// 16 digits of each number, the lowest first; those from ten on are the letters from `K` on.
+    /// 16 hexadecimal digits of each number, the lowest first; digits from ten on are the letters from `K` on.
     fn digits(&self, identity: &mut Stream) -> Vec<u8> {
         let size = self.size(identity.next());
         let mut digits = Vec::with_capacity(size);

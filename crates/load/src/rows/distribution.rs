@@ -1,15 +1,15 @@
-//! Distributions as cassandra-stress writes them: `FIXED(34)`, `uniform(-100..100)`, `seq(1..1M)`, `~EXP(1..10)`.
+//! Distributions in the notation of cassandra-stress: `FIXED(34)`, `uniform(-100..100)`, `seq(1..1M)`, `~EXP(1..10)`.
 
 use crate::weibull::Weibull;
 use std::fmt;
 
-/// A distribution of numbers from `min` to `max`, both among them.
+/// A distribution of whole numbers from `min` to `max`, both included.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Distribution {
     pub shape: Shape,
     pub min: i64,
     pub max: i64,
-    /// With `~`: the most frequent values become the least frequent.
+    /// Inverted (written `~`): the most frequent values become the least frequent.
     pub inverted: bool,
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum Shape {
     Extreme {
         shape: f64,
     },
-    /// A Weibull distribution in steps, uniform within each step.
+    /// A Weibull distribution whose range is divided into steps, uniform within each step.
     Stepped {
         shape: f64,
         steps: u32,
@@ -123,7 +123,7 @@ impl Distribution {
         (self.min == self.max).then_some(self.min)
     }
 
-    /// The mean of what is drawn, with what lies outside of the range counted at its ends.
+    /// The mean of the distribution; numbers outside of the range count as its nearest end.
     pub fn mean(&self) -> f64 {
         let (min, max) = (self.min as f64, self.max as f64);
         let mean = match self.shape {
@@ -137,8 +137,8 @@ impl Distribution {
     }
 }
 
-/// The mean of a Weibull distribution over a range, with values beyond its end counted at the end. It is computed from
-/// 1000 evenly spaced quantiles, because the mean by Γ is that of an unbounded distribution.
+/// The mean of a Weibull distribution over a range; values beyond its end count as the end. It is computed from 1000
+/// evenly spaced quantiles, because the mean by Γ is that of an unbounded distribution.
 fn weibull_mean(shape: f64, range: f64) -> f64 {
     if range <= 1.0 {
         return range / 2.0;
@@ -147,7 +147,7 @@ fn weibull_mean(shape: f64, range: f64) -> f64 {
     (0..1000).map(|step| weibull.quantile((f64::from(step) + 0.5) / 1000.0).min(range)).sum::<f64>() / 1000.0
 }
 
-/// A whole number with `k`, `m` or `b` for thousands, millions and billions.
+/// Parses a whole number with `k`, `m` or `b` for thousands, millions and billions.
 pub(crate) fn whole(text: &str) -> Result<i64, String> {
     let lower = text.trim().to_ascii_lowercase();
     let (digits, factor) = [("k", 1_000), ("m", 1_000_000), ("b", 1_000_000_000)]
@@ -158,16 +158,16 @@ pub(crate) fn whole(text: &str) -> Result<i64, String> {
     number.ok_or_else(|| format!("`{text}` is not a whole number such as 1000000, 500k, 1m or 1b"))
 }
 
-/// `1..1M`: both ends, the first at most the second.
+/// Parses `1..1M`: both ends, the first at most the second.
 pub(crate) fn range(text: &str) -> Result<(i64, i64), String> {
     let wrong = || format!("`{text}` is not a range such as 1..1M");
     let (from, to) = text.split_once("..").ok_or_else(wrong)?;
-    // cassandra-stress accepts more dots, too.
+    // cassandra-stress also accepts more than two dots.
     let (from, to) = (whole(from)?, whole(to.trim_start_matches('.'))?);
     if from <= to { Ok((from, to)) } else { Err(format!("`{text}` ends before it begins")) }
 }
 
-/// The inverse of [`Distribution::parse`].
+/// Formats a distribution so that [`Distribution::parse`] reads it.
 impl fmt::Display for Distribution {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Distribution { shape, min, max, inverted } = self;

@@ -1,4 +1,4 @@
-//! Rows in a workload file: `[rows]`, and what an operation says of the rows that it inserts.
+//! Generated rows in a workload file: the table `[rows]`, and the insert settings of an operation.
 
 use super::value::VALUE_TYPES;
 use super::{Column, Distribution, Given, Insert, Ratio, Role, Rows, Seeds};
@@ -80,7 +80,7 @@ impl fmt::Display for Seeds {
 }
 
 impl Ratio {
-    /// `fixed(1)/10`.
+    /// Parses the share of rows: `fixed(1)/10`.
     pub fn parse(text: &str) -> Result<Ratio, String> {
         let wrong = || format!("`{text}` is not a ratio such as fixed(1)/10");
         let (above, below) = text.rsplit_once('/').ok_or_else(wrong)?;
@@ -100,7 +100,7 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// The inverse of [`read`].
+/// Formats rows so that [`read`] reads them.
 impl fmt::Display for Rows {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |text: &str| toml::Value::String(text.to_string());

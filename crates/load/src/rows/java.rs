@@ -1,10 +1,10 @@
-//! Java's random numbers, so that a seed gives the same values as in cassandra-stress.
+//! Java's random number generators, so that a seed gives the same values as in cassandra-stress.
 
 /// `java.util.Random`: a linear congruential generator of 48 bits, as its documentation specifies it.
 #[derive(Debug, Clone)]
 pub(super) struct Random {
     state: u64,
-    /// The polar method makes two normal numbers at a time.
+    /// The polar method makes two normal numbers at a time; this is the second one.
     next_gaussian: Option<f64>,
 }
 
@@ -32,7 +32,7 @@ impl Random {
         (high + i64::from(self.next(27))) as f64 / (1u64 << 53) as f64
     }
 
-    /// Of the standard normal distribution, by Marsaglia's polar method.
+    /// A number of the standard normal distribution, by Marsaglia's polar method.
     pub fn next_gaussian(&mut self) -> f64 {
         if let Some(gaussian) = self.next_gaussian.take() {
             return gaussian;
@@ -49,7 +49,7 @@ impl Random {
     }
 }
 
-/// The generator of the bytes of values: a xorshift with signed shifts, seeded again from [`Random`] every 31 numbers.
+/// The generator for the bytes of values: a xorshift with signed shifts, reseeded from [`Random`] every 31 numbers.
 #[derive(Debug)]
 pub(super) struct ByteRandom {
     state: i64,
@@ -89,7 +89,7 @@ impl ByteRandom {
 mod tests {
     use super::*;
 
-    /// Printed by OpenJDK 17: `new Random(seed)`, then nextLong(), nextDouble() and nextGaussian() twice.
+    /// Printed by OpenJDK 17: `new Random(seed)`, then nextLong(), nextDouble() and nextGaussian() twice each.
     #[test]
     fn numbers_are_those_of_the_jdk() {
         for (seed, whole, unit, gaussians) in [

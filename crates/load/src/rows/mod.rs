@@ -1,4 +1,4 @@
-//! Rows as cassandra-stress makes them: all of a row follows from the seed of its partition.
+//! Rows as cassandra-stress generates them: a row is determined by the seed of its partition.
 //!
 //! ```text
 //! seed ─▶ partition key ─▶ values of the first clustering column ─▶ of the next ─▶ the other columns
@@ -31,14 +31,14 @@ pub(crate) struct Rows {
     columns: Vec<Column>,
     /// The range of the clustering columns.
     clustering: std::ops::Range<usize>,
-    /// How many rows each value of a clustering column has below it, in the mean.
+    /// The mean number of rows below each value of a clustering column.
     below: Vec<f64>,
 }
 
-/// The range of seeds, and so of partitions.
+/// The range of the seeds, which is that of the partitions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Seeds {
-    /// One after the other, and from the first again after the last.
+    /// Seeds one after the other; after the last one the first follows.
     Sequence {
         from: i64,
         to: i64,
@@ -46,12 +46,12 @@ pub(crate) enum Seeds {
     Drawn(Distribution),
 }
 
-/// The rows of one insert.
+/// The rows that one insert writes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Insert {
-    /// How many partitions.
+    /// Number of partitions.
     pub partitions: Distribution,
-    /// The share of rows to insert: a number of this distribution divided by the other.
+    /// The share of a partition's rows to insert: a number of this distribution divided by the other number.
     pub select: Ratio,
 }
 
@@ -61,21 +61,21 @@ pub(crate) struct Ratio {
     pub below: i64,
 }
 
-/// Where a query gets its values from.
+/// Which rows a query takes its values from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fields {
-    /// All values from one row.
+    /// All values are taken from one row.
     SameRow,
-    /// Each of any row of the partition.
+    /// Each value is taken from any row of the partition.
     MultiRow,
 }
 
-/// The choice of rows of a partition.
+/// How rows of a partition are chosen.
 #[derive(Debug, Clone, Copy)]
 enum Wanted {
-    /// Each with this chance, and at least one.
+    /// Each row is chosen with this probability, and at least one.
     Share(f64),
-    /// About so many, and not more.
+    /// About this many rows are chosen, and not more.
     Count(usize),
 }
 
@@ -89,7 +89,7 @@ impl Default for Insert {
 }
 
 impl Insert {
-    /// How many partitions request `number` has.
+    /// The number of partitions of request `number`.
     pub fn partitions(&self, seed: u64, number: u64) -> u64 {
         const STREAM: u64 = u64::MAX - 2;
         let drawn = match self.partitions.only() {
@@ -101,7 +101,7 @@ impl Insert {
 }
 
 impl Rows {
-    /// Columns in the order of the key; those of a role stay in their order.
+    /// Sorts the columns by role (partition key, clustering, others); columns of a role keep their order.
     pub fn new(seeds: Seeds, mut columns: Vec<Column>) -> Rows {
         columns.sort_by_key(|column| column.role as u8);
         let count = |role: Role| columns.iter().filter(|column| column.role == role).count();
@@ -126,17 +126,17 @@ impl Rows {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
 
-    /// Whether each partition has one row, and no more.
+    /// Whether each partition has exactly one row.
     pub fn is_single(&self) -> bool {
         self.columns[self.clustering.clone()].iter().all(|column| column.cluster.only() == Some(1))
     }
 
-    /// How many rows a partition has, in the mean.
+    /// The mean number of rows of a partition.
     pub fn mean_rows(&self) -> f64 {
         self.columns[self.clustering.clone()].iter().map(|column| column.cluster.mean().max(1.0)).product()
     }
 
-    /// Sets the number of seeds, from the first on.
+    /// Sets the number of seeds, counted from the first one.
     pub fn set_seeds(&mut self, count: u64) {
         let count = i64::try_from(count.max(1)).unwrap_or(i64::MAX);
         self.seeds = match self.seeds {
@@ -145,7 +145,7 @@ impl Rows {
         };
     }
 
-    /// The seed at a place of the run.
+    /// The seed of a partition, by its position in the run.
     fn seed(&self, place: u64, draw: &mut Draw) -> i64 {
         match self.seeds {
             Seeds::Sequence { from, to } => {
@@ -171,7 +171,7 @@ impl Rows {
         rows
     }
 
-    /// The values of a query for these columns.
+    /// The values of these columns for a query.
     pub fn queried(&self, fields: Fields, columns: &[usize], place: u64, draw: &mut Draw) -> Row {
         let most = if fields == Fields::SameRow { 1 } else { columns.len().max(1) };
         let upto = columns.iter().max().map_or(0, |last| last + 1);
@@ -190,7 +190,7 @@ impl Rows {
         row
     }
 
-    /// Adds the wanted rows of the partition of a seed: at least one.
+    /// Adds the chosen rows of the partition of a seed; there is at least one.
     fn partition(&self, seed: i64, wanted: Wanted, upto: usize, draw: &mut Draw, rows: &mut Vec<Row>) {
         let key: Row = self.columns[..self.clustering.start].iter().map(|column| column.only(seed)).collect();
         let seed = key.iter().fold(0, |seed, value| value.seed(seed));
@@ -209,7 +209,7 @@ impl Rows {
         rows.append(&mut walk.out);
     }
 
-    /// With the columns that are in no key.
+    /// Adds the values of the columns that are in no key.
     fn filled(&self, mut row: Row, seed: i64, upto: usize) -> Row {
         row.extend(
             self.columns[self.clustering.end..upto.max(self.clustering.end)].iter().map(|column| column.only(seed)),
@@ -218,14 +218,14 @@ impl Rows {
     }
 }
 
-/// Correction for the probability with which the walk reached a level, so that each row has the same probability.
+/// Corrects for the probability with which the walk reached a level, so that each row has the same probability.
 #[derive(Debug, Clone, Copy)]
 struct Factors {
     roll: f64,
     chance: f64,
 }
 
-/// The way through the rows of a partition.
+/// A walk through the rows of a partition.
 struct RowWalk<'w> {
     rows: &'w Rows,
     /// Probability that a row is selected.
@@ -233,19 +233,20 @@ struct RowWalk<'w> {
     draw: &'w mut Draw,
     out: Vec<Row>,
     most: usize,
-    /// Columns from here on are not needed.
+    /// Columns from this index on are not needed.
     upto: usize,
-    /// The key so far.
+    /// The key columns of the current row so far.
     key: Row,
 }
 
 impl RowWalk<'_> {
-    /// Goes through the values of a clustering column below a seed. `last` says that nothing follows once these values are
-    /// gone through.
+    /// Goes through the values of a clustering column below a seed. `last` means that no other value follows after
+    /// these.
     fn level(&mut self, depth: usize, seed: i64, factors: Factors, last: bool) {
         let column = &self.rows.columns[self.rows.clustering.start + depth];
         let values = column.several(seed);
-        // Below all of these values are the same ones: cassandra-stress takes the seed of the first.
+        // The columns that follow are the same below all of these values: cassandra-stress uses the seed of the first
+        // value.
         let Some(below) = values.first().map(|value| value.seed(seed)) else { return };
         let count = values.len();
         for (place, value) in values.into_iter().enumerate() {

@@ -9,7 +9,7 @@ use crate::weibull::Weibull;
 pub(super) struct Stream {
     distribution: Distribution,
     random: Random,
-    /// For a sequence: the index of the next number.
+    /// For consecutive numbers: the index of the next one.
     place: i64,
 }
 
@@ -21,7 +21,7 @@ impl Stream {
     pub fn next(&mut self) -> i64 {
         let Distribution { shape, min, max, inverted } = self.distribution;
         let drawn = match shape {
-            // Drawn as a real number, and cut towards 0.
+            // The next whole number: drawn as a real number, and rounded towards 0.
             Shape::Uniform | Shape::Gaussian { .. } => (self.real() as i64).clamp(min, max),
             Shape::Exponential | Shape::Extreme { .. } => {
                 min.saturating_add((self.offset() as i64).clamp(0, self.range()))
@@ -33,7 +33,7 @@ impl Stream {
         if inverted { max.wrapping_sub(drawn.wrapping_sub(min)) } else { drawn }
     }
 
-    /// The same without being cut to a whole number.
+    /// The next number without rounding.
     pub fn next_real(&mut self) -> f64 {
         let Distribution { shape, min, max, inverted } = self.distribution;
         let (low, high) = (min as f64, max as f64);
@@ -62,12 +62,12 @@ impl Stream {
         }
     }
 
-    /// From the start of the range.
+    /// The distance of the next number from the start of the range.
     fn offset(&mut self) -> f64 {
         let range = self.range() as f64;
         match self.distribution.shape {
             Shape::Extreme { shape } => Weibull::over(range, shape).quantile(self.random.next_f64()),
-            // The mean that leaves one draw in the square root of the range beyond its end.
+            // The scale for which one draw in the square root of the range is beyond the end.
             _ => exponential(&mut self.random) * Weibull::over(range, 1.0).quantile(1.0 - (-1.0f64).exp()),
         }
     }
@@ -79,7 +79,7 @@ impl Stream {
         place % self.range().saturating_add(1)
     }
 
-    /// Uniform within one of the steps, which are equally likely.
+    /// Uniform within one of the steps, which all have the same probability.
     fn stepped(&mut self, shape: f64, steps: u32) -> i64 {
         let (range, steps) = (self.range() as f64, f64::from(steps));
         let at =
@@ -91,8 +91,8 @@ impl Stream {
     }
 }
 
-/// Of the exponential distribution with mean 1, by algorithm SA of Ahrens and Dieter, "Computer methods for sampling from
-/// the exponential and normal distributions", 1972.
+/// A number of the exponential distribution with mean 1, by algorithm SA of Ahrens and Dieter, "Computer methods for
+/// sampling from the exponential and normal distributions", 1972.
 fn exponential(random: &mut Random) -> f64 {
     let half = std::f64::consts::LN_2;
     let mut unit = random.next_f64();
@@ -108,7 +108,7 @@ fn exponential(random: &mut Random) -> f64 {
     if unit <= half {
         return whole + unit;
     }
-    // Sums of the first terms of the series of e^ln 2 - 1.
+    // Partial sums of the series of e^ln 2 - 1.
     let (mut term, mut sum) = (half, half);
     let mut least = random.next_f64();
     for count in 2..=64 {

@@ -5,7 +5,7 @@
 use super::*;
 use std::collections::HashSet;
 
-/// `name type role population size cluster`, with `-` for a default.
+/// Columns as `name type role population size cluster`, with `-` for a default.
 fn column(text: &str) -> Column {
     let words: Vec<&str> = text.split(' ').collect();
     let given = |place: usize| match words[place] {
@@ -85,7 +85,7 @@ fn values_of_each_type_are_those_of_cassandra_stress() {
             "id uuid regular - - -",
             "tu timeuuid regular - - -",
             "ip inet regular - - -",
-            // In the driver of cassandra-stress, dates count from the middle of the range and not from 0.
+            // In cassandra-stress's driver, dates count from the middle of the range and not from 0.
             "da date regular uniform(1..20000) - -",
             "ti time regular - - -",
             "fx bigint regular fixed(7) - -",
@@ -117,7 +117,7 @@ fn values_of_each_type_are_those_of_cassandra_stress() {
     );
 }
 
-/// Final numbers of partitions and rows, written rows, and bytes outside of the partition key.
+/// The expected numbers of partitions and rows, written rows, and bytes outside of the partition key.
 fn sums(seeds: i64, select: &str, columns: &[&str]) -> [u64; 4] {
     let rows = rows(seeds, columns);
     let (mut partitions, mut distinct) = (HashSet::new(), HashSet::new());
@@ -155,7 +155,7 @@ fn partitions_and_rows_are_as_many_as_with_cassandra_stress() {
 
 #[test]
 fn a_share_of_the_rows_is_as_large_as_with_cassandra_stress() {
-    // Which rows are selected is random there, too.
+    // cassandra-stress selects rows at random, too.
     let close = |found: [u64; 4], known: [u64; 4]| {
         let near = found.iter().zip(known).all(|(found, known)| (*found as f64 / known as f64 - 1.0).abs() < 0.01);
         assert!(near, "{found:?} {known:?}");

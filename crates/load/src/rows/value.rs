@@ -14,7 +14,7 @@ pub(crate) enum ValueType {
     Boolean,
     Text,
     Blob,
-    /// Digits of hexadecimal numbers in a blob, as the keys of `standard1` are.
+    /// A blob of hexadecimal digits, as the keys of `standard1` are.
     Hex,
     Uuid,
     TimeUuid,
@@ -46,14 +46,14 @@ pub(super) const VALUE_TYPES: [(&str, ValueType); 18] = [
 ];
 
 impl ValueType {
-    /// The type of this CQL name; None if no values of it can be generated.
+    /// The type with this CQL name; None if its values can't be generated.
     pub fn of_cql(name: &str) -> Option<ValueType> {
         let known = VALUE_TYPES.iter().find(|(known, value_type)| *known == name && *value_type != ValueType::Hex);
         known.map(|(_, value_type)| *value_type)
     }
 }
 
-/// A value, and the seed of the values that depend on it.
+/// A value, and the seed for the values that depend on it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Value {
     /// The encoded value without its length.
@@ -64,7 +64,7 @@ pub(crate) struct Value {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Link {
     Number(i64),
-    /// Each byte of the cell.
+    /// Hashes each byte of the value.
     Bytes,
 }
 
@@ -94,14 +94,14 @@ pub(super) fn whole(value_type: ValueType, number: i64, salt: i64) -> Value {
         ValueType::SmallInt => Value::number((number as i16).into(), &(number as i16).to_be_bytes()),
         ValueType::Int => Value::number((number as i32).into(), &(number as i32).to_be_bytes()),
         ValueType::VarInt => Value::number(number, &varint(number)),
-        // Without digits behind the point (CQL protocol, section 6.6).
+        // Without decimal places (CQL protocol, section 6.6).
         ValueType::Decimal => Value::number(number, &[&[0; 4][..], &varint(number)].concat()),
         // Days since the epoch, with the epoch in the middle of the range (section 6.5).
         ValueType::Date => Value::number((number as i32).into(), &((number as i32) ^ i32::MIN).to_be_bytes()),
         ValueType::Boolean => Value::bytes(vec![1]),
         ValueType::Inet => Value::bytes((number as i32).to_be_bytes().to_vec()),
         ValueType::Timestamp => Value::bytes(number.to_be_bytes().to_vec()),
-        // Both halves are the same number, so that they cancel each other out in the seed.
+        // Both halves of the UUID are the same number, so that they cancel each other out in the seed.
         ValueType::Uuid => Value::number(0, &[number.to_be_bytes(), number.to_be_bytes()].concat()),
         ValueType::TimeUuid => {
             let high = time_uuid(number);
@@ -111,7 +111,7 @@ pub(super) fn whole(value_type: ValueType, number: i64, salt: i64) -> Value {
     }
 }
 
-/// As few bytes as hold the number and its sign.
+/// The fewest bytes that hold the number and its sign.
 fn varint(number: i64) -> Vec<u8> {
     let bytes = number.to_be_bytes();
     let sign = if number < 0 { 0xff } else { 0 };
@@ -119,7 +119,7 @@ fn varint(number: i64) -> Vec<u8> {
     bytes[spare..].to_vec()
 }
 
-/// The first half of a version 1 UUID of a time in ms since the epoch (RFC 9562, section 5.1).
+/// The first half of a version 1 UUID for a time in ms since the epoch (RFC 9562, section 5.1).
 fn time_uuid(time_ms: i64) -> u64 {
     let ticks = time_ms.wrapping_mul(10_000).wrapping_add(0x01b2_1dd2_1381_4000) as u64;
     (ticks << 32) | ((ticks >> 16) & 0xffff_0000) | ((ticks >> 48) & 0x0fff) | 0x1000

@@ -28,12 +28,12 @@ const FLAGS: [&str; 14] = [
 
 const BEGINNERS: &str = "--rate, --steps, --ramp, --trace, --surge or --in-flight";
 
-/// Reads phases from flags and their values, in the order in which they were given and without their dashes.
+/// Parses phases from flags and their values, in the order in which they were given and without their dashes.
 ///
-/// `rate`, `steps`, `ramp`, `trace`, `surge` and `in-flight` each begin a phase, but for an `in-flight` that follows a
+/// `rate`, `steps`, `ramp`, `trace`, `surge` and `in-flight` each begin a phase, except an `in-flight` that follows a
 /// surge without one; `for`, `each`, `every`, `count`, `name`, `poisson` and `unmeasured` (whose values are not looked
-/// at) say more about the last one. `warm-up DURATION`, anywhere, puts a phase that isn't measured before all others, at
-/// the load that the first of them begins with.
+/// at) apply to the last phase. `warm-up DURATION`, at any position, adds an unmeasured phase before all others, with
+/// the load with which the first of them begins.
 ///
 /// ```
 /// let phases = helenus_load::schedule::from_arguments([
@@ -104,7 +104,7 @@ pub fn from_arguments<'a>(arguments: impl IntoIterator<Item = (&'a str, &'a str)
     if phases.is_empty() { Err(Error::NoPhase) } else { Ok(phases) }
 }
 
-/// The load that a phase begins with; of a trace, its mean rate.
+/// The load at the beginning of a phase; for a trace, its mean rate.
 fn warm_up_for(first: &Phase, lasts: Duration) -> Phase {
     let until = Until::Elapsed(lasts);
     let phase = match &first.load {

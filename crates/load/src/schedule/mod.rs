@@ -1,4 +1,4 @@
-//! Schedules: phases of load, and the start times of their requests. Pure: nothing here reads a clock.
+//! Schedules: phases of load, and the start times of their requests. Nothing here reads a clock.
 
 mod arguments;
 mod offsets;
@@ -18,39 +18,39 @@ use helenus_notation::quantity::show_rate;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One stretch of load.
+/// A phase of the load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Phase {
     pub name: String,
     pub load: Load,
-    /// In open loop at a rate.
+    /// How arrivals are distributed, in open loop at a rate.
     pub arrivals: Arrivals,
     pub until: Until,
-    /// False for a phase that only warms up or prepares: it is recorded and shown, and not judged.
+    /// False for a phase that only warms up or prepares: it is recorded and shown, but not judged.
     pub measured: bool,
     pub work: Work,
 }
 
-/// How requests come about.
+/// What starts the requests of a phase.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Load {
-    /// Open loop: requests start on a schedule, whatever becomes of those before.
+    /// Open loop: requests start on a schedule, whether earlier ones have ended or not.
     Rate { per_s: f64 },
-    /// Open loop at a rate that grows or falls linearly. Only for a time, not for a count.
+    /// Open loop at a rate that rises or falls linearly. Such a phase ends by time, not by count.
     Ramp { from_per_s: f64, to_per_s: f64 },
     /// Closed loop: this many requests in flight, the next one starts when one has ended.
     InFlight(u32),
-    /// Open loop at the times of a file.
+    /// Open loop with the start times of a file.
     Trace(Arc<Trace>),
     /// Closed loops that join one after another at intervals of `every`, each with its own requests in flight. Each
     /// ends after `count` requests, and the phase when all have ended.
     Surge { groups: u32, every: Duration, in_flight: u32, count: u64 },
 }
 
-/// How the starts of an open loop at a rate lie between each other.
+/// The distribution of the start times of an open loop at a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Evenly.
+    /// Evenly spaced.
     Even,
     /// Arrivals of many independent clients: a Poisson process with exponential gaps. The same in every run with the
     /// same seed, for any number of threads.
@@ -61,7 +61,7 @@ pub enum Arrivals {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
     Elapsed(Duration),
-    /// After so many requests.
+    /// After this many requests.
     Count(u64),
 }
 
@@ -88,22 +88,22 @@ impl Phase {
         Phase::new(format!("{requests} in flight"), Load::InFlight(requests), until)
     }
 
-    /// Requests at the times of a trace, all of them.
+    /// All requests of a trace, at its times.
     pub fn trace(trace: Arc<Trace>) -> Phase {
         let count = trace.offsets_ns().len() as u64;
         Phase::new(format!("trace {}", trace.name()), Load::Trace(trace), Until::Count(count))
     }
 
-    /// `groups` closed loops of `count` requests each, the next one `every` so long.
+    /// `groups` closed loops of `count` requests each, one joining every `every`.
     pub fn surge(groups: u32, every: Duration, in_flight: u32, count: u64) -> Phase {
         let name = format!("surge of {groups} × {in_flight} in flight");
         let until = Until::Count(count.saturating_mul(u64::from(groups)));
         Phase::new(name, Load::Surge { groups, every, in_flight, count }, until)
     }
 
-    /// A phase for each of the rates `from`, `from + step`, … up to `to`, or down to it where `to` is less.
+    /// A phase for each of the rates `from`, `from + step`, … up to `to`, or down to it if `to` is lower.
     pub fn steps(from_per_s: f64, to_per_s: f64, step_per_s: f64, each: Duration) -> Vec<Phase> {
-        // A step's share of tolerance, so that the last one is not lost to how 0.1 + 0.2 adds up.
+        // A tolerance of a share of a step, so that rounding errors do not drop the last step.
         let steps = ((to_per_s - from_per_s).abs() / step_per_s.abs() + 1e-9).floor() as u64;
         let step_per_s = step_per_s.abs().copysign(to_per_s - from_per_s);
         (0..=steps).map(|step| Phase::rate(from_per_s + step as f64 * step_per_s, Until::Elapsed(each))).collect()
@@ -137,7 +137,7 @@ impl Phase {
         }
     }
 
-    /// Requests in flight in closed loop; for a surge, when all groups have joined and none has ended.
+    /// Requests in flight in a closed loop; for a surge, the number when all groups have joined and none has ended.
     pub fn in_flight_at_most(&self) -> Option<u32> {
         match self.load {
             Load::InFlight(requests) => Some(requests),

@@ -5,16 +5,17 @@ use crate::draw::Draw;
 use rand_distr::{Distribution, Exp1, Poisson};
 use std::sync::Arc;
 
-/// The stream of draws that is for schedules.
+/// The stream of random numbers that schedules use.
 const ARRIVALS: u64 = u64::MAX - 2;
 
-/// Intended starts of a phase in open loop, in ns from the start of the phase. Ascending; the first of even ones is 0.
+/// Intended starts of a phase in open loop, in ns from the start of the phase. They are ascending; evenly spaced ones
+/// begin at 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offsets {
     shape: Shape,
     count: u64,
     lasts_ns: i64,
-    /// Stream of draws of Poisson arrivals, and how many arrivals are expected in the phase.
+    /// Poisson arrivals: their stream of random numbers, and the expected number of arrivals in the phase.
     poisson: Option<(u64, f64)>,
 }
 
@@ -32,7 +33,7 @@ enum Shape {
 }
 
 impl Offsets {
-    /// None for a closed loop, whose requests start when others end.
+    /// Returns None for a closed loop, whose requests start when others end.
     pub fn of(phase: &Phase) -> Option<Offsets> {
         let shape = match (&phase.load, phase.until) {
             (Load::InFlight(_) | Load::Surge { .. }, _) => return None,
@@ -40,7 +41,7 @@ impl Offsets {
             (Load::Ramp { from_per_s, to_per_s }, Until::Elapsed(lasts)) => {
                 Shape::Linear { from_per_s: *from_per_s, slope_per_s2: (to_per_s - from_per_s) / lasts.as_secs_f64() }
             }
-            // Refused by Phase::check.
+            // `Phase::check` has refused this case.
             (Load::Ramp { from_per_s, .. }, Until::Count(_)) => Shape::Even { per_s: *from_per_s },
             (Load::Trace(trace), _) => Shape::Trace(Arc::clone(trace)),
         };
@@ -58,9 +59,9 @@ impl Offsets {
         })
     }
 
-    /// The same mean rate, arrivals at random. A Poisson process that is known to have n arrivals in a time has them
-    /// where n independent uniform numbers are, so that the count is drawn first and the places one after the other
-    /// (see [`Places`]): exact, and without a list of them. A phase that ends by count has just that many.
+    /// The same mean rate with Poisson arrivals. Given that a Poisson process has n arrivals in an interval, these are
+    /// distributed as n independent uniform numbers. So the count is drawn first, and then the times one after the
+    /// other (see [`Places`]), which is exact and needs no list. A phase that ends by count has exactly that count.
     fn poisson(self, seed: u64, counted: bool) -> Offsets {
         let mean = self.shape.passed(self.lasts_ns as f64 / 1e9);
         let drawn = || Poisson::new(mean).map_or(0.0, |counts| counts.sample(&mut Draw::new(seed, 0, ARRIVALS)));
@@ -68,7 +69,7 @@ impl Offsets {
         Offsets { count, poisson: Some((seed, mean)), ..self }
     }
 
-    /// Number of requests.
+    /// Number of requests in the phase.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -82,8 +83,8 @@ impl Offsets {
         self.each(0, 1)
     }
 
-    /// The starts number `first`, `first + step` and so on, counted from 0. Those of a Poisson process that lie between
-    /// are drawn and dropped, at some 5 ns each.
+    /// The starts with the indices `first`, `first + step` and so on. Those of a Poisson process that lie between are
+    /// drawn and dropped, at some 5 ns each.
     pub(super) fn each(&self, first: u64, step: u64) -> impl Iterator<Item = i64> + use<> {
         let offsets = self.clone();
         let mut places = self.poisson.map(|(seed, _)| Places::new(seed, self.count));
@@ -97,13 +98,13 @@ impl Offsets {
 }
 
 impl Shape {
-    /// When so many starts have passed. From their number alone and not from the offset before, so that rounding never
-    /// adds up.
+    /// The time by which this many starts have passed. It is computed from the number and not from the previous time,
+    /// so that rounding errors do not add up.
     fn offset_ns(&self, passed: f64) -> i64 {
         let seconds = match self {
             Shape::Even { per_s } => passed / per_s,
-            // `passed` starts have passed when from·t + slope·t²/2 = passed; this form of its root holds for a slope of
-            // 0 and loses no digits when the slope is small.
+            // `passed` starts have passed when from·t + slope·t²/2 = passed; this form of its root also holds for a
+            // slope of 0, and is precise when the slope is small.
             Shape::Linear { from_per_s, slope_per_s2 } => {
                 let root = (from_per_s * from_per_s + 2.0 * slope_per_s2 * passed).max(0.0).sqrt();
                 2.0 * passed / (from_per_s + root)
@@ -113,7 +114,7 @@ impl Shape {
         (seconds * 1e9).round() as i64
     }
 
-    /// How many starts pass in a time.
+    /// How many starts lie within a time.
     fn passed(&self, seconds: f64) -> f64 {
         match self {
             Shape::Even { per_s } => per_s * seconds,
@@ -122,7 +123,7 @@ impl Shape {
         }
     }
 
-    /// How many of the first `count` there are, and how long they last.
+    /// The number of requests if the phase has `count` of them, and how long they last.
     fn first(&self, count: u64) -> (u64, i64) {
         match self {
             Shape::Trace(trace) => {
@@ -139,7 +140,7 @@ impl Shape {
             return trace.starts_before(end_ns);
         }
         let estimate = self.passed(end_ns as f64 / 1e9);
-        // The estimate is off by one at most, where a start is rounded over the end.
+        // Rounding may make the estimate wrong by one.
         let mut count = estimate.round() as u64;
         while count > 0 && self.offset_ns((count - 1) as f64) >= end_ns {
             count -= 1;
@@ -151,9 +152,9 @@ impl Shape {
     }
 }
 
-/// Independent uniform numbers in [0, 1) in ascending order, made one after the other: the least of m that are uniform
-/// above a is 1 − (1 − a) · V^(1/m) (Bentley and Saxe, "Generating sorted lists of random numbers", 1980). Kept as
-/// ln(1 − a), to which each adds −E/m with E from the standard exponential distribution.
+/// Independent uniform numbers in [0, 1) in ascending order, generated one after the other: the smallest of m numbers
+/// that are uniform above a is 1 − (1 − a) · V^(1/m) (Bentley and Saxe, "Generating sorted lists of random numbers",
+/// 1980). The state is ln(1 − a), to which each step adds −E/m with E from the standard exponential distribution.
 #[derive(Debug)]
 struct Places {
     draw: Draw,
@@ -167,7 +168,7 @@ impl Places {
         Places { draw: Draw::new(seed, 1, ARRIVALS), left: count, drawn: 0, log_above: 0.0 }
     }
 
-    /// The one number `index`, which ascends from call to call and is below the count.
+    /// The number with this index, which must increase from call to call and be below the count.
     fn at(&mut self, index: u64) -> f64 {
         while self.drawn <= index {
             let exponential: f64 = Exp1.sample(&mut self.draw);
@@ -217,7 +218,7 @@ mod tests {
         assert_eq!(Offsets::of(&Phase::in_flight(8, Until::Count(5))), None);
     }
 
-    /// The distance of a sample from the exponential distribution of a rate (Kolmogorov and Smirnov).
+    /// The Kolmogorov-Smirnov distance between a sample and the exponential distribution of a rate.
     fn distance_from_exponential(mut gaps_s: Vec<f64>, per_s: f64) -> f64 {
         gaps_s.sort_unstable_by(f64::total_cmp);
         let count = gaps_s.len() as f64;
@@ -235,13 +236,13 @@ mod tests {
         let starts: Vec<i64> = offsets.iter().collect();
         assert_eq!(starts, Offsets::of(&phase).unwrap().iter().collect::<Vec<_>>());
         assert_ne!(starts, Offsets::of(&phase.poisson(8)).unwrap().iter().collect::<Vec<_>>());
-        // Within 4 standard deviations of 50,000, and not just that.
+        // The count is random: within 4 standard deviations of 50,000, and not exactly that.
         assert!(offsets.count().abs_diff(50_000) < 900 && offsets.count() != 50_000, "{}", offsets.count());
         let gaps_s: Vec<f64> = starts.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e9).collect();
-        // 1.63 / √n is passed by chance in one of 100 samples; this one is always the same.
+        // One of 100 samples exceeds 1.63 / √n by chance; the seed makes this sample always the same.
         let distance = distance_from_exponential(gaps_s, 1000.0);
         assert!(distance < 1.63 / 50_000f64.sqrt(), "{distance}");
-        // Counts of the seconds: a Poisson process has as much variance as mean, an even one none.
+        // Counts per second: for a Poisson process the variance equals the mean, for evenly spaced starts it is 0.
         let mut counts = vec![0.0; 50];
         starts.iter().for_each(|ns| counts[(ns / 1_000_000_000) as usize] += 1.0);
         let variance = counts.iter().map(|count: &f64| (count - 1000.0).powi(2)).sum::<f64>() / 50.0;

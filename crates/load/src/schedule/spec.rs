@@ -1,4 +1,4 @@
-//! Phases from a TOML file, and what the command line shares with it.
+//! Phases in a TOML file, and the parsing that is shared with the command line.
 
 use super::{Arrivals, Phase, Trace, Until, Work};
 use crate::Error;
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A phase as it was written, before it is known to make sense.
+/// A phase as it was written, before it is validated.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Spec {
     pub rate: Option<f64>,
@@ -34,7 +34,7 @@ pub(super) struct Steps {
 }
 
 impl Spec {
-    /// The phases that it means: several for steps, one otherwise. The error is the way out alone.
+    /// The phases that this one stands for: several for steps, otherwise one. The error is only the advice.
     pub fn phases(self) -> Result<Vec<Phase>, String> {
         self.check_keys()?;
         let mut phases = if let Some(steps) = self.steps {
@@ -60,7 +60,7 @@ impl Spec {
         Ok(phases)
     }
 
-    /// Which keys go together.
+    /// Which keys may be combined.
     fn check_keys(&self) -> Result<(), String> {
         let closed = self.in_flight.is_some() && self.surge.is_none();
         let at_a_rate = [self.rate.is_some(), self.steps.is_some(), self.ramp.is_some()];
@@ -143,7 +143,7 @@ fn requests_in_flight(given: u64) -> Result<u32, String> {
     }
 }
 
-/// Gives each phase with Poisson arrivals a seed of its own: with one for all, their bursts would be alike.
+/// Gives each phase with Poisson arrivals a seed of its own; with a common seed their bursts would be alike.
 pub(super) fn seed(phases: &mut [Phase]) {
     for (position, phase) in phases.iter_mut().enumerate() {
         if let Arrivals::Poisson { seed } = &mut phase.arrivals {
@@ -152,7 +152,7 @@ pub(super) fn seed(phases: &mut [Phase]) {
     }
 }
 
-/// `2k..20k/2k`: from, to, step.
+/// Parses `2k..20k/2k`: from, to, step.
 pub(super) fn steps(text: &str) -> Result<Steps, String> {
     let wrong = || format!("`{text}` are no steps; write FROM..TO/STEP, such as 2k..20k/2k");
     let (range, step) = text.split_once('/').ok_or_else(wrong)?;
@@ -161,7 +161,7 @@ pub(super) fn steps(text: &str) -> Result<Steps, String> {
     Ok(Steps { from_per_s, to_per_s, step_per_s })
 }
 
-/// `1k..10k`: from, to.
+/// Parses `1k..10k`: from, to.
 pub(super) fn ramp(text: &str) -> Result<(f64, f64), String> {
     range_of_rates(text).map_err(|_| format!("`{text}` is no ramp; write FROM..TO, such as 1k..10k"))
 }
@@ -201,7 +201,7 @@ pub fn from_toml(sections: Vec<Section<'_>>) -> Result<Vec<Phase>, Error> {
             unmeasured: section.optional("measured")? == Some(false),
         };
         let work = section.choice("work", &["mix", "populate"])?;
-        // First what is unknown: it may be what the phase lacks.
+        // Unknown keys are reported first, because a misspelt key may be the one that the phase lacks.
         section.finish()?;
         let mut made = spec.phases().map_err(|message| section.error(message))?;
         if work == Some(1) {

@@ -1,4 +1,4 @@
-//! Phases put one after the other.
+//! Arranges phases one after the other.
 //!
 //! Consecutive open-loop phases form one segment on one timeline: each begins at the planned end of the one before,
 //! whatever is still in flight. A closed loop is a segment of its own and begins with nothing in flight. So an
@@ -9,11 +9,11 @@ use super::{Offsets, Phase};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Segment {
     Open(OpenLoop),
-    /// Position of the phase.
+    /// Position of the phase among all phases.
     Closed(usize),
 }
 
-/// Phases in open loop that follow each other.
+/// Consecutive phases in open loop.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OpenLoop {
     stretches: Vec<Stretch>,
@@ -31,11 +31,11 @@ struct Stretch {
 /// A request of an open loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Due {
-    /// Position of its phase.
+    /// Position of the request's phase.
     pub phase: usize,
-    /// Its number in the segment.
+    /// The request's number in the segment.
     pub number: u64,
-    /// Intended start, from the start of the segment.
+    /// Its intended start, from the start of the segment.
     pub offset_ns: i64,
 }
 
@@ -77,7 +77,7 @@ impl OpenLoop {
         self.stretches.iter().map(each)
     }
 
-    /// The requests of one of `shares` equal shares: those whose number leaves the remainder `share`.
+    /// The requests of one of `shares` equal shares: those whose number modulo `shares` is `share`.
     pub fn share(&self, share: u64, shares: u64) -> impl Iterator<Item = Due> + use<> {
         self.stretches.clone().into_iter().flat_map(move |Stretch { phase, start_ns, first, offsets }| {
             let skipped = (share + shares - first % shares) % shares;

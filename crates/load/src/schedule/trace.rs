@@ -4,10 +4,10 @@ use crate::Error;
 use helenus_notation::given;
 use std::path::Path;
 
-/// Some 200 million times.
+/// The largest trace file, in bytes: some 200 million times.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// Start times of a trace's requests: ascending, the first at 0. In memory, 8 bytes per request.
+/// Start times of a trace's requests: ascending, the first at 0. They take 8 bytes of memory each.
 #[derive(Clone, PartialEq)]
 pub struct Trace {
     file: String,
@@ -15,16 +15,16 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads a file: a time per line, as seconds (`1.25`) or with a unit (`1250ms`, `1250000000ns`), ascending. They may
-    /// count from any time, such as 1970: the first is the start of the phase. Empty lines and what follows `#` are
-    /// passed over.
+    /// Reads a file: a time per line, as seconds (`1.25`) or with a unit (`1250ms`, `1250000000ns`), ascending. They
+    /// may count from any time, such as 1970; the first one becomes the start of the phase. Empty lines and text after
+    /// `#` are ignored.
     pub fn read(path: &Path) -> Result<Trace, Error> {
         let text = given::read_text(path, MOST_BYTES)
             .map_err(|source| Error::ReadTrace { path: path.to_path_buf(), source })?;
         Trace::parse(&path.display().to_string(), &text)
     }
 
-    /// Reads the text of a trace; `file` is how errors name it.
+    /// Parses the text of a trace; `file` is its name in errors.
     pub fn parse(file: &str, text: &str) -> Result<Trace, Error> {
         let wrong =
             |line: usize, message: String| Error::File(helenus_notation::Error::at_line(file, line + 1, message));
@@ -54,7 +54,7 @@ impl Trace {
         &self.offsets_ns
     }
 
-    /// The file without its folder.
+    /// The name of the file without its folder.
     pub fn name(&self) -> &str {
         self.file.rsplit('/').next().unwrap_or(&self.file)
     }
@@ -63,7 +63,7 @@ impl Trace {
         self.offsets_ns.partition_point(|offset_ns| *offset_ns < end_ns) as u64
     }
 
-    /// How long the first `count` last: up to the last one, and the mean gap after it, at least 1 ms.
+    /// The length of the first `count` requests: up to the last start, plus the mean gap, at least 1 ms.
     pub(super) fn lasts_ns(&self, count: u64) -> i64 {
         let last_ns = count.checked_sub(1).map_or(0, |last| self.offsets_ns[last as usize]);
         last_ns + (last_ns / (count as i64 - 1).max(1)).max(1_000_000)
@@ -76,7 +76,7 @@ impl std::fmt::Debug for Trace {
     }
 }
 
-/// Exact to the ns, which a 64-bit float is not for seconds since 1970.
+/// Parsed exactly to the ns, which a 64-bit float can't represent for seconds since 1970.
 fn time_ns(text: &str) -> Option<i64> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let digits_of_unit = match text[end..].trim() {

@@ -6,14 +6,14 @@ use std::os::unix::fs::FileExt;
 /// Reads the counters of the thread that created it, of its process and of the machine.
 #[derive(Debug)]
 pub(super) struct StallCounters {
-    /// None if the kernel does not count it.
+    /// None if the kernel does not count this.
     schedstat: Option<File>,
     stat: Option<File>,
     ticks_per_s: i64,
     last: Counters,
 }
 
-/// Since the thread, the process or the machine was started.
+/// Counters since the start of the thread, the process or the machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counters {
     run_queue_ns: Option<i64>,
@@ -24,7 +24,7 @@ struct Counters {
 /// Growth of the counters between two reads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CounterGrowth {
-    /// Ready to run and without a CPU.
+    /// Run-queue delay: the thread was ready to run and had no CPU.
     pub run_queue_ns: Option<i64>,
     pub major_faults: i64,
 }
@@ -57,7 +57,7 @@ impl StallCounters {
     /// Steal time over all CPUs since the last call. Takes some microseconds, so it is not called at each wake.
     pub fn steal_growth(&mut self) -> Option<i64> {
         let last = self.last.steal_ns;
-        // cpu user nice system idle iowait irq softirq steal …
+        // The line of /proc/stat: cpu user nice system idle iowait irq softirq steal …
         let ticks = self.stat.as_ref().and_then(|file| number_at(file, 8));
         self.last.steal_ns = ticks.map(|ticks| ticks * (1_000_000_000 / self.ticks_per_s));
         grown(last, self.last.steal_ns)
@@ -68,7 +68,7 @@ fn grown(before: Option<i64>, now: Option<i64>) -> Option<i64> {
     Some((now? - before?).max(0))
 }
 
-/// The word at a position of the file's first line, as a number.
+/// A word of the file's first line, by its position, as a number.
 fn number_at(file: &File, position: usize) -> Option<i64> {
     let mut start = [0; 256];
     let length = file.read_at(&mut start, 0).ok()?;
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn waiting_for_a_cpu_is_seen() {
-        // More threads than CPUs that never rest: each has to wait.
+        // Start more busy threads than there are CPUs, so that each has to wait.
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let until = std::time::Instant::now() + std::time::Duration::from_millis(200);
         let busy = || {

@@ -1,4 +1,4 @@
-//! Requests that started later than intended, and whose fault it was.
+//! Requests that started later than intended, and the reason.
 
 /// Judges the starts of one driver thread.
 #[derive(Debug)]
@@ -7,7 +7,7 @@ pub(crate) struct Lateness {
     open: Option<Stall>,
 }
 
-/// A time in which the driver was behind its schedule though it was free to send.
+/// A time in which the driver was behind its schedule although a slot was free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stall {
     pub start_ns: i64,
@@ -17,7 +17,7 @@ pub(crate) struct Stall {
 /// Why a request started late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Late {
-    /// The bound on requests in flight held it back.
+    /// The limit of requests in flight delayed the request.
     InFlight,
     /// The driver did not run, or not fast enough.
     Driver,
@@ -28,11 +28,12 @@ impl Lateness {
         Lateness { bound_ns, open: None }
     }
 
-    /// Judges a request that was free to start at `ready_ns`: at its intended start, or when the bound on requests in
-    /// flight let go of it. Returns why it was late, and a stall that has ended with it.
+    /// Judges a request that could have started at `ready_ns`: at its intended start, or when a slot became free.
+    /// Returns why it was late, and the stall that ended with it, if any.
     pub fn started(&mut self, intended_ns: i64, ready_ns: i64, start_ns: i64) -> (Option<Late>, Option<Stall>) {
         if self.is_late(ready_ns, start_ns) {
-            // Requests that were all due in one pause are late together: one stall, up to the last of them.
+            // Requests that were all due during one pause are late together: they form one stall, up to the last of
+            // them.
             match &mut self.open {
                 Some(stall) if ready_ns <= stall.end_ns => stall.end_ns = stall.end_ns.max(start_ns),
                 open => {
@@ -43,17 +44,17 @@ impl Lateness {
             return (Some(Late::Driver), None);
         }
         let late = (ready_ns - intended_ns > self.bound_ns).then_some(Late::InFlight);
-        // A punctual request ends the stall. A request that waited for room in flight says nothing about the driver.
+        // A punctual request ends the stall. A request that waited for a free slot says nothing about the driver.
         let ended = if late.is_none() { self.open.take() } else { None };
         (late, ended)
     }
 
-    /// Whether the driver, and nothing else, was late to start a request that was free to start at `ready_ns`.
+    /// Whether only the driver delayed a request that could have started at `ready_ns`.
     pub fn is_late(&self, ready_ns: i64, start_ns: i64) -> bool {
         start_ns - ready_ns > self.bound_ns
     }
 
-    /// The stall that is open when nothing is left to start.
+    /// The stall that is still open when no request is left to start.
     pub fn end(&mut self) -> Option<Stall> {
         self.open.take()
     }

@@ -1,4 +1,4 @@
-//! The driver's own pauses: what must not be blamed on the server.
+//! Stalls of the driver itself, which must not be blamed on the server.
 
 mod counters;
 mod lateness;

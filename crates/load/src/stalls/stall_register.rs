@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Written by the watcher, read by the driver threads. Clones are the same one.
+/// Stalls, written by the watcher and read by the driver threads. Clones share their state.
 #[derive(Debug, Clone)]
 pub(crate) struct StallRegister {
     shared: Arc<Shared>,
@@ -12,11 +12,11 @@ pub(crate) struct StallRegister {
 
 #[derive(Debug)]
 struct Shared {
-    /// When the watcher is to wake next.
+    /// The time at which the watcher should wake up next.
     due_ns: AtomicI64,
-    /// Length of `ended`, to be looked at without its lock.
+    /// Length of `ended`, which can be read without the lock.
     count: AtomicUsize,
-    /// Start and end of each, ascending.
+    /// Start and end of each stall that is over, ascending.
     ended: Mutex<Vec<(i64, i64)>>,
 }
 
@@ -25,7 +25,7 @@ struct Shared {
 pub(crate) struct StallView {
     stall_register: StallRegister,
     known: Vec<(i64, i64)>,
-    /// A stall in progress: the watcher should have woken long ago.
+    /// A stall in progress: the watcher should have woken up long ago.
     going_on: Option<(i64, i64)>,
 }
 
@@ -37,12 +37,12 @@ impl StallRegister {
         StallRegister { shared: Arc::new(shared), bound_ns }
     }
 
-    /// The watcher will sleep until then; `i64::MAX` when it watches no more.
+    /// Sets when the watcher should wake up; `i64::MAX` when it stops watching.
     pub fn due(&self, due_ns: i64) {
         self.shared.due_ns.store(due_ns, Ordering::Relaxed);
     }
 
-    /// The watcher was to wake at `due_ns` and woke now: returns whether that was a stall.
+    /// Notes that the watcher should have woken up at `due_ns` and woke up now. Returns whether that was a stall.
     pub fn woke(&self, due_ns: i64, now_ns: i64) -> bool {
         let stall_view = now_ns - due_ns > self.bound_ns;
         if stall_view {
@@ -63,8 +63,8 @@ impl StallRegister {
 }
 
 impl StallView {
-    /// Reads the stalls registered up to now. A driver thread may run again before the watcher does, so that one which is not
-    /// over counts from when the watcher was to wake.
+    /// Reads the stalls registered so far. A driver thread may run again before the watcher does, so a stall in
+    /// progress counts from the time at which the watcher should have woken up.
     pub fn refresh(&mut self, now_ns: i64) {
         let due_ns = self.stall_register.shared.due_ns.load(Ordering::Relaxed);
         self.going_on = (now_ns.saturating_sub(due_ns) > self.stall_register.bound_ns).then_some((due_ns, now_ns));
@@ -74,13 +74,13 @@ impl StallView {
         }
     }
 
-    /// Whether the driver stood still at any time between the two, both among them.
+    /// Whether the driver was stalled at any time between the two, both included.
     pub fn overlaps(&self, from_ns: i64, to_ns: i64) -> bool {
         let overlaps = |(start_ns, end_ns): &(i64, i64)| *start_ns <= to_ns && from_ns <= *end_ns;
         if self.going_on.as_ref().is_some_and(overlaps) {
             return true;
         }
-        // Nearly always the last one was over before.
+        // Usually the last stall ended before.
         if self.known.last().is_none_or(|(_, end_ns)| *end_ns < from_ns) {
             return false;
         }

@@ -1,4 +1,4 @@
-//! A thread that sleeps for a millisecond and looks how much later it woke, as jHiccup does (Tene, 2012).
+//! A thread that sleeps for a millisecond and measures how late it wakes up, as jHiccup does (Tene, 2012).
 
 use super::StallRegister;
 use super::counters::StallCounters;
@@ -10,14 +10,15 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 const SLEEP_NS: i64 = 1_000_000;
-/// Sleeps between two reads of the thread's counters, since a read takes as long as a wake.
+/// Number of sleeps between two reads of the thread's counters; a read takes as long as a wake-up.
 const SLEEPS_BETWEEN_READS: u32 = 10;
-/// After a sleep that was this much too long the counters are read at once, so that a later stall has only its own growth.
+/// After a sleep that was this much too long the counters are read at once, so that the next stall gets only its own
+/// increase.
 const LATE_NS: i64 = SLEEP_NS / 2;
-/// Sleeps between two reads of the steal time: a tenth of a second.
+/// Number of sleeps between two reads of the steal time: a tenth of a second.
 const SLEEPS_BETWEEN_STEAL_READS: u32 = 100;
 
-/// Runs until it is dropped.
+/// The watcher, which runs until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Watcher {
     shared: Arc<Shared>,
@@ -41,15 +42,15 @@ pub(crate) struct Pauses {
     pub count: u64,
     pub total_ns: i64,
     pub longest_ns: i64,
-    /// Ready to run and without a CPU.
+    /// Run-queue delay of the watcher during these stalls.
     pub run_queue_ns: i64,
     pub major_faults: i64,
-    /// Steal time around them.
+    /// Steal time of the machine around these stalls.
     pub steal_ns: i64,
 }
 
 impl Watcher {
-    /// Writes a stall for each time that the process, or the machine, stood still, and tells the driver threads.
+    /// Writes a stall each time that the process, or the machine, was stopped, and tells the driver threads.
     pub fn start(recorder: &Recorder, stall_register: &StallRegister) -> Result<Watcher, Error> {
         let shared = Arc::new(Shared::default());
         let (seen, recorder, stall_register) = (Arc::clone(&shared), recorder.clone(), stall_register.clone());
@@ -73,7 +74,7 @@ impl Drop for Watcher {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // Its panic has been printed, and the run has its result without it.
+            // Its panic has been printed, and the run has a result without it.
             let _ = thread.join();
         }
     }
@@ -92,7 +93,7 @@ fn watch(shared: &Shared, recorder: &Recorder, stall_register: &StallRegister) {
         sleeps += 1;
         if stall_register.woke(due_ns, now_ns) {
             let (growth, steal_ns) = (counters.thread_growth(), counters.steal_growth());
-            // The counter also has waits of earlier sleeps since the last read; those don't belong to this stall.
+            // The counter includes waits of earlier sleeps since the last read, which do not belong to this stall.
             let run_queue_ns = growth.run_queue_ns.map(|waited_ns| waited_ns.min(late_ns));
             recorder.append(Stall {
                 start_ns: due_ns,
@@ -124,7 +125,7 @@ fn watch(shared: &Shared, recorder: &Recorder, stall_register: &StallRegister) {
     stall_register.due(i64::MAX);
 }
 
-/// Until a time and not for a time: after SIGCONT the kernel goes on with the rest of a relative sleep.
+/// Sleep until an absolute time: after SIGCONT the kernel continues a relative sleep with its remaining time.
 fn sleep_until(clock: &Clock, due_ns: i64) {
     let monotonic_ns = due_ns - clock.epoch_offset_ns();
     let due = libc::timespec { tv_sec: monotonic_ns / 1_000_000_000, tv_nsec: monotonic_ns % 1_000_000_000 };

@@ -1,4 +1,4 @@
-//! The command, the first argument: what to send, how much, and what to do before.
+//! The command, which is the first argument: what to send, how much, and what to do first.
 
 use super::words::{Words, number};
 use crate::Error;
@@ -10,7 +10,7 @@ use std::time::Duration;
 pub(super) struct Command {
     pub kind: Kind,
     pub length: Length,
-    /// The name in CQL.
+    /// The level's name in CQL.
     pub consistency: String,
     pub warm_up: bool,
     pub truncate: Truncate,
@@ -22,7 +22,7 @@ pub(super) struct Command {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
-    /// Operations on the tables that cassandra-stress brings along, with their weights.
+    /// Operations on the built-in tables of cassandra-stress, with their weights.
     Predefined(Vec<(Operation, f64)>),
     /// Operations of a profile, with their weights.
     Profile { path: PathBuf, operations: Vec<(String, f64)> },
@@ -40,8 +40,8 @@ pub(super) enum Operation {
 pub(super) enum Length {
     Count(u64),
     Elapsed(Duration),
-    /// Until the standard error of the mean of the rows per second is below a share of that mean, after so many
-    /// intervals at least and at most.
+    /// Run until the standard error of the mean of the rows per second is below a share of that mean, with a least and
+    /// a largest number of intervals.
     Converged {
         error: f64,
         least: u64,
@@ -192,7 +192,7 @@ fn read_ratio(words: &mut Words, defaults: &[Operation]) -> Result<Kind, Error> 
         };
         operations.push((*operation, weight));
     }
-    // In the order in which cassandra-stress prints them.
+    // The operations in the order in which cassandra-stress prints them.
     operations.sort_by_key(|(operation, _)| operation.name());
     Ok(Kind::Predefined(operations))
 }
@@ -216,7 +216,7 @@ fn read_profile(words: &mut Words) -> Result<Kind, Error> {
     Ok(Kind::Profile { path: PathBuf::from(path.strip_prefix("file://").unwrap_or(&path)), operations })
 }
 
-/// `write=1,read=3`, those without weight left out.
+/// Parses `write=1,read=3`; operations without weight are left out.
 fn weights(words: &Words, name: &'static str, inside: &str) -> Result<Vec<(String, f64)>, Error> {
     let wrong = |message: &str| words.wrong(name, message);
     let mut weights: Vec<(String, f64)> = Vec::new();

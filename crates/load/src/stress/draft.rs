@@ -9,7 +9,7 @@ use std::fmt::{self, Display};
 pub(super) struct Draft {
     pub description: String,
     pub consistency: String,
-    /// The connections' keyspace, for statements that name a table without one.
+    /// The connections' keyspace, for statements that name a table without its keyspace.
     pub keyspace: Option<String>,
     pub schema: Vec<String>,
     pub truncate: Vec<String>,
@@ -36,32 +36,32 @@ pub(super) enum MadeDraft {
 /// How the partitions and rows of an operation are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// It writes generated rows.
+    /// The operation writes generated rows.
     Writes,
-    /// It counts the rows of its response. `must_find`: the row must exist.
+    /// The operation counts the rows of its response. `must_find`: the row must exist.
     Reads { must_find: bool },
 }
 
-/// A name that a bind marker can have: never a reserved word of CQL.
+/// A valid name for a bind marker: not a reserved word of CQL.
 pub(super) fn marker_name(name: &str) -> String {
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
     format!("c_{plain}")
 }
 
-/// A name in CQL, in quotes where it needs them.
+/// A name in CQL, quoted if necessary.
 pub(super) fn quoted(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     if plain { name.to_string() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// A text in CQL.
+/// A text literal in CQL.
 pub(super) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// The text of the workload file.
+/// Generates the text of the workload file.
 impl Display for Draft {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "description = {}", text(&self.description))?;
@@ -100,7 +100,7 @@ fn text(value: &str) -> String {
     toml::Value::String(value.to_string()).to_string()
 }
 
-/// A TOML key, with quotes if needed.
+/// A TOML key, quoted if necessary.
 fn key(name: &str) -> String {
     let bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     if bare { name.to_string() } else { text(name) }

@@ -4,7 +4,7 @@ use super::draft::Effect;
 use crate::OperationTimes;
 use hdrhistogram::Histogram;
 
-/// Figures of one operation, or of all.
+/// Figures of one operation, or of all together.
 #[derive(Debug, Clone)]
 pub(super) struct Figures {
     pub requests: u64,
@@ -22,7 +22,7 @@ impl Figures {
         let empty = if must_find && empty_reads_fail { times.empty } else { 0 };
         let (partitions, rows) = match effect {
             Effect::Writes => (times.partitions, times.written),
-            // A query reads one partition, if that exists.
+            // A query counts as reading one partition, if the partition exists.
             Effect::Reads { .. } => (times.requests - times.failed - times.empty, times.rows),
         };
         Figures {
@@ -35,7 +35,7 @@ impl Figures {
         }
     }
 
-    /// All operations together; none for no operation.
+    /// The sum over all operations; None without operations.
     pub fn sum(all: &[Figures]) -> Option<Figures> {
         let (first, rest) = all.split_first()?;
         let mut sum = first.clone();
@@ -44,7 +44,7 @@ impl Figures {
             sum.partitions += figures.partitions;
             sum.rows += figures.rows;
             sum.errors += figures.errors;
-            // Can't fail: it resizes itself.
+            // Can't fail, because the histogram resizes itself.
             let _ = sum.latency.add(&figures.latency);
         }
         Some(sum)

@@ -7,7 +7,7 @@ use crate::rows::{Distribution, Seeds};
 /// The number of keys without `-pop` if the number of partitions is unknown.
 const DEFAULT_KEYS: i64 = 1_000_000;
 
-/// The seeds, and how many partitions there are to send where seeds are not to come again.
+/// The seeds of the requests. If seeds must not repeat, also the number of partitions to send.
 pub(super) fn seeds(given: Option<Keys>, command: &Command) -> (Seeds, Option<u64>) {
     let count = match command.length {
         Length::Count(count) => i64::try_from(count).unwrap_or(i64::MAX),

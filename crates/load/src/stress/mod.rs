@@ -40,18 +40,18 @@ pub struct Stress {
     target: Target,
     log: Log,
     failures: Failures,
-    /// Partitions that there are to send, where seeds are not to come again.
+    /// The number of partitions to send, if seeds must not repeat.
     most_partitions: Option<u64>,
     draft: Draft,
     workload: Workload,
     notes: Vec<String>,
 }
 
-/// Threads of writes with a given number and without `-rate`.
+/// The number of threads for writes with a given number of requests and without `-rate`.
 const DEFAULT_WRITE_THREADS: u32 = 200;
 
 impl Stress {
-    /// Parses arguments as they follow `cassandra-stress`, and the profile that they name.
+    /// Parses the arguments that follow `cassandra-stress`, and the profile that they name.
     pub fn parse(arguments: &[String]) -> Result<Stress, Error> {
         let mut notes = Vec::new();
         let mut groups = words::groups(arguments).into_iter();
@@ -108,7 +108,7 @@ impl Stress {
                 path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
             }
         };
-        // An error in this text is a bug of Helenus, and has a position.
+        // An error in this generated text is a bug of Helenus, so it has a position.
         let workload = Workload::from_toml(&name, "the translation of the arguments", &draft.to_string())?;
         let counted = matches!(command.length, Length::Count(_));
         let rate = rate.unwrap_or(match counted && writes && matches!(command.kind, Kind::Predefined(_)) {
@@ -118,17 +118,17 @@ impl Stress {
         Ok(Stress { command, rate, target, log, failures, most_partitions, draft, workload, notes })
     }
 
-    /// Arguments whose meaning differs from that in cassandra-stress, a sentence each.
+    /// Notes about arguments whose meaning differs from that in cassandra-stress, one sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// The workload file that `helenus load` would take.
+    /// The text of an equivalent workload file for `helenus load`.
     pub fn workload_toml(&self) -> String {
         self.draft.to_string()
     }
 
-    /// The given nodes.
+    /// The nodes given in the arguments.
     pub fn nodes(&self) -> &[String] {
         &self.target.nodes
     }
@@ -138,7 +138,7 @@ impl Stress {
         self.log.report.as_deref()
     }
 
-    /// The file that `-log file=` asks for, which gets all that is printed.
+    /// The file of `-log file=`, which receives everything that is printed.
     pub fn log_file(&self) -> Option<&Path> {
         self.log.file.as_deref()
     }
@@ -152,12 +152,12 @@ impl Stress {
         self.draft.operations.iter().map(|operation| operation.effect).collect()
     }
 
-    /// Encrypts the connections.
+    /// Sets the encryption of the connections.
     pub fn encrypt(&mut self, tls: Tls) {
         self.target.access.tls = Some(tls);
     }
 
-    /// The part of the plan that all rounds share.
+    /// The part of the plan that is the same in all rounds.
     fn plan(&self, schema: Vec<String>) -> Plan {
         let mut plan = Plan::new(self.workload.clone(), Vec::new(), self.target.nodes.clone());
         plan.create_schema = !schema.is_empty();
@@ -199,7 +199,7 @@ fn unknown(group: &str) -> Error {
     Error::Argument { argument: group.to_string(), message }
 }
 
-/// Arguments that can be shown and kept: without the password that they hold.
+/// The arguments without the password, for display and for the recording.
 pub fn without_password(arguments: &[String]) -> Vec<String> {
     let hidden = |argument: &String| {
         let words = argument.split(' ').map(|word| match word.get(..9) {

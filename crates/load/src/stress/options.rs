@@ -1,4 +1,4 @@
-//! The options after the command: `-rate`, `-pop`, `-node` and the like.
+//! The options after the command, such as `-rate`, `-pop` and `-node`.
 
 use super::words::{Words, number};
 use crate::rows::{Distribution, range};
@@ -10,9 +10,9 @@ use std::time::Duration;
 /// Target load: fixed concurrency, or rising concurrency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Rate {
-    /// This many requests in flight; with a rate, at most this many.
+    /// This many requests in flight; if a rate is given, at most this many.
     Threads { threads: u32, per_s: Option<f64> },
-    /// Rising concurrency; with `until_saturated` it stops once more requests in flight gain nothing.
+    /// Rising concurrency; with `until_saturated` it stops when more requests in flight bring no gain.
     Rising { from: u32, to: u32, until_saturated: bool },
 }
 
@@ -66,10 +66,10 @@ fn per_s(text: &str) -> Result<f64, String> {
     rate.map(f64::from).ok_or_else(|| format!("`{text}` is not a rate such as 1000/s"))
 }
 
-/// Which keys.
+/// The option `-pop`: which keys are used.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Keys {
-    /// Numbers in sequence; from the start again, unless the sequence ends.
+    /// Numbers in sequence. After the last one, the sequence repeats or ends.
     Sequence {
         from: i64,
         to: i64,
@@ -96,7 +96,7 @@ impl Keys {
     }
 }
 
-/// Which nodes, and how.
+/// The option `-node` and its like: the nodes, and how to connect to them.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
     pub nodes: Vec<String>,
@@ -147,7 +147,7 @@ impl Target {
     }
 }
 
-/// Adds the port to nodes without one.
+/// Adds the port to nodes without a port.
 fn with_port(node: &str, port: u16) -> String {
     match node.parse::<std::net::IpAddr>() {
         Ok(address) => std::net::SocketAddr::new(address, port).to_string(),
@@ -156,7 +156,7 @@ fn with_port(node: &str, port: u16) -> String {
     }
 }
 
-/// Returns the connections to each node.
+/// Returns the number of connections to each node.
 fn read_mode(mode: &mut Words, access: &mut Access, notes: &mut Vec<String>) -> Result<usize, Error> {
     for taken in ["native", "cql3", "prepared"] {
         mode.flag(taken);
@@ -193,7 +193,7 @@ fn read_mode(mode: &mut Words, access: &mut Access, notes: &mut Vec<String>) -> 
     Ok(connections)
 }
 
-/// The output: intervals and files.
+/// The options for output: intervals and files.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Log {
     pub interval: Duration,
@@ -245,12 +245,12 @@ fn interval(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// How failures are treated.
+/// The option `-errors`: how failures are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Failures {
-    /// Failures don't fail the run.
+    /// Failures don't make the run fail.
     pub ignored: bool,
-    /// A read that finds no row is a failure.
+    /// A read that finds no row counts as a failure.
     pub empty_reads_fail: bool,
 }
 
@@ -266,7 +266,7 @@ impl Failures {
     }
 }
 
-/// Options that are refused altogether.
+/// Options that are not supported, each with a replacement.
 pub(super) const REFUSED: [(&str, &str); 9] = [
     ("-transport", "a Java keystore is not read; before the command, give --tls-ca FILE and its kin, which take PEM"),
     ("-sendto", "there is no daemon; run `helenus stress` on that machine"),

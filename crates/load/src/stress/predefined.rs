@@ -1,4 +1,4 @@
-//! The tables that cassandra-stress brings along, `standard1` and `counter1`, and what is done with them.
+//! The built-in tables of cassandra-stress, `standard1` and `counter1`, and their operations.
 
 use super::command::{Command, Operation};
 use super::draft::{Draft, Effect, MadeDraft, OperationDraft, literal, marker_name, quoted};
@@ -12,7 +12,7 @@ use crate::workload::BatchKind;
 pub(super) struct Columns {
     names: Vec<String>,
     size: Distribution,
-    /// Reads ask for all columns instead of each by its name.
+    /// Whether reads select all columns with `*` instead of by name.
     slice: bool,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Columns {
 pub(super) struct Schema {
     keyspace: String,
     replication: String,
-    /// The text after `WITH` in a table.
+    /// The text after `WITH` in a CREATE TABLE.
     table_options: String,
 }
 
@@ -80,7 +80,7 @@ impl Schema {
     }
 }
 
-/// `strategy=NetworkTopologyStrategy,dc1=3` as a CQL map.
+/// Formats `strategy=NetworkTopologyStrategy,dc1=3` as a CQL map.
 fn strategy(words: &Words, name: &'static str, inside: &str) -> Result<String, Error> {
     let mut pairs = Vec::new();
     for part in inside.split(',').filter(|part| !part.is_empty()) {
@@ -105,7 +105,7 @@ fn class(class: &str, options: &[(&str, &str)]) -> String {
     format!("{{'class': {}{}}}", literal(class), options.collect::<String>())
 }
 
-/// The workload of a command on these tables. Only writes create what they write to.
+/// The workload of a command on these tables. Only writes create the table.
 pub(super) fn draft(
     command: &Command,
     operations: &[(Operation, f64)],
@@ -168,7 +168,7 @@ fn create(schema: &Schema, keyspace: &str, columns: &Columns) -> Vec<String> {
     ]
 }
 
-/// The key is digits, and the other columns are bytes; counters are raised and not made.
+/// The key consists of digits, the other columns of bytes; counters are incremented, not generated.
 fn rows(command: &Command, seeds: Seeds, columns: &Columns) -> Rows {
     let sized = |size| Given { size: Some(size), ..Given::default() };
     let key = sized(Distribution::fixed(command.key_bytes as i64));

@@ -1,12 +1,12 @@
-//! Rounds with more and more threads, until that gains nothing.
+//! Rounds with more and more threads, until the throughput stops growing.
 
-/// How many come after so many: twice as many up to 16, half as many again from there.
+/// The number of threads of the next round: twice as many up to 16, then half as many more.
 pub(super) fn after(threads: u32) -> u32 {
     if threads < 16 { threads.saturating_mul(2) } else { threads.saturating_add(threads / 2) }
 }
 
-/// Whether another round is worth it, after rounds with these rates: the mean gain of the last three is not below 0, and
-/// that of the last five not below `least_gain`.
+/// Whether another round is worthwhile after rounds with these rates: the mean gain of the last three must not be below
+/// 0, and that of the last five not below `least_gain`.
 pub(super) fn gains(rates_per_s: &[f64], least_gain: f64) -> bool {
     let gain = |rounds: usize| {
         let gains = rates_per_s.windows(2).map(|pair| (pair[1] - pair[0]) / pair[0]);
@@ -41,7 +41,7 @@ mod tests {
         assert!(gains(&[100.0, 90.0, 80.0], -1.0));
         assert!(gains(&[100.0, 200.0, 300.0, 310.0], -1.0));
         assert!(!gains(&[100.0, 200.0, 195.0, 190.0, 189.0], -1.0));
-        // Still a little, and less than was asked for.
+        // The rate still grows, but by less than the requested gain.
         let flat = [100.0, 101.0, 102.0, 103.0, 104.0, 105.0];
         assert!(gains(&flat, -1.0) && !gains(&flat, 0.02));
         assert_eq!(last_gain(&[50.0, 75.0]), Some(0.5));

@@ -1,4 +1,4 @@
-//! A run: warm-up, truncation, and as many rounds as the rate asks for.
+//! A run: warm-up, truncation, and as many rounds as the option `-rate` asks for.
 
 use super::command::{Length, Truncate};
 use super::draft::Effect;
@@ -12,28 +12,28 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-/// The length of a run whose number of requests has no end: a year.
+/// The length of a run without a limit on its requests: a year.
 const ENDLESS: Duration = Duration::from_secs(365 * 86_400);
-/// Warm-ups are a quarter of the run, and at most this many requests for each node.
+/// A warm-up has a quarter of the run's requests, and at most this many for each node.
 const WARM_UP_MOST: u64 = 50_000;
 const WARM_UP_THREADS: u32 = 100;
 
 /// The result of a run.
 #[derive(Debug)]
 pub struct Ran {
-    /// Of each round, without the warm-up.
+    /// Results of each round, without the warm-up.
     pub rounds: Vec<Summary>,
     pub errors: u64,
-    /// Reads among the errors that were answered without a row.
+    /// How many of the errors were reads that were answered without a row.
     pub empty_reads: u64,
-    /// Whether cassandra-stress would have called it a success.
+    /// Whether cassandra-stress would have reported success.
     pub well: bool,
-    /// Whether it was stopped before its end.
+    /// Whether the run was stopped before its end.
     pub stopped: bool,
 }
 
-/// Runs what the arguments say, writes the lines of cassandra-stress to `out` and every request to the recording. Calls
-/// `happened` with what happens besides.
+/// Runs the load of the arguments, writes the lines of cassandra-stress to `out` and every request to the recording.
+/// Calls `happened` for all other events.
 pub fn run(
     stress: &Stress,
     recorder: &Recorder,
@@ -62,7 +62,7 @@ struct Runner<'r> {
     happened: &'r mut dyn FnMut(&Event),
     log: Option<hlog::Log>,
     done: Vec<Round>,
-    /// The schema is still to be created.
+    /// The schema will be created by the first run.
     schema_due: bool,
 }
 
@@ -130,7 +130,7 @@ impl Runner<'_> {
         self.compare()
     }
 
-    /// One round, with the lines of its intervals and its results.
+    /// Runs one round, and prints the lines of its intervals and its results.
     fn round(&mut self, threads: u32, per_s: Option<f64>, truncate: bool) -> Result<(), Error> {
         if self.cancel.is_asked() {
             return Ok(());
@@ -140,14 +140,14 @@ impl Runner<'_> {
         plan.partitions = self.partitions();
         let until = self.until();
         let phase = match per_s {
-            // The rate is of partitions, and a request may have several.
+            // The rate counts partitions, and a request may have several.
             Some(per_s) => Phase::rate(per_s / self.stress.workload.mean_partitions(), until),
             None => Phase::in_flight(threads, until),
         };
         plan.phases = vec![phase.named(&format!("{threads} threads"))];
         plan.max_in_flight = threads;
         if matches!(until, Until::Count(_)) {
-            // All of them are sent, however late.
+            // All requests are sent, however late.
             plan.drain = ENDLESS;
         }
         plan.intervals = Some(intervals.clone());
@@ -198,7 +198,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// How many there are to be sent: what `n=` counts.
+    /// How many partitions are to be sent, which is what `n=` counts.
     fn partitions(&self) -> Option<u64> {
         match (self.stress.command.length, self.stress.most_partitions) {
             (Length::Count(count), most) => Some(most.map_or(count, |most| most.min(count))),
@@ -214,7 +214,7 @@ impl Runner<'_> {
         }
     }
 
-    /// A table of the rounds beside each other.
+    /// A table that compares the rounds.
     fn compare(&mut self) -> Result<(), Error> {
         let ids: Vec<String> = self.done.iter().map(|round| format!("{} threadCount", round.threads)).collect();
         let width = ids.iter().map(String::len).max().unwrap_or(0);
@@ -250,7 +250,7 @@ impl Runner<'_> {
         Ok(Ran { rounds, errors, empty_reads, well, stopped })
     }
 
-    /// The plan of the next run; the first of them creates the schema.
+    /// The plan of the next run; only the first one creates the schema.
     fn plan(&mut self, truncate: bool) -> Plan {
         let draft = &self.stress.draft;
         let mut schema = Vec::new();
@@ -263,7 +263,7 @@ impl Runner<'_> {
         self.stress.plan(schema)
     }
 
-    /// The name that cassandra-stress gives to the operations.
+    /// The names that cassandra-stress gives to the operations.
     fn what(&self) -> String {
         let names: Vec<&str> = self.stress.names().collect();
         if let [only] = names.as_slice() { only.to_string() } else { format!("[{}]", names.join(", ")) }
@@ -274,16 +274,16 @@ impl Runner<'_> {
     }
 }
 
-/// The table of a round's intervals while it fills.
+/// The table of a round's intervals, which is printed as the round runs.
 struct Table<'r> {
     stress: &'r Stress,
     intervals: Intervals,
     out: &'r mut dyn Write,
     log: Option<&'r mut hlog::Log>,
-    /// Since the start of the round, by position of the operation.
+    /// Totals since the start of the round, by position of the operation.
     totals: Vec<OperationTimes>,
     uncertainty: Uncertainty,
-    /// Time covered by the lines so far.
+    /// The time covered by the lines so far.
     shown: Duration,
 }
 
@@ -298,7 +298,7 @@ impl<'r> Table<'r> {
         Table { stress, intervals, out, log, totals, uncertainty: Uncertainty::default(), shown: Duration::ZERO }
     }
 
-    /// Shows an interval when it is over.
+    /// Prints an interval when it has ended.
     fn show_if_due(&mut self, progress: &Progress, now_ns: i64) -> Result<(), Error> {
         let length = progress.elapsed.saturating_sub(self.shown);
         if progress.phase.is_none() || length < self.stress.log.interval {
@@ -308,11 +308,11 @@ impl<'r> Table<'r> {
         self.show(length.as_secs_f64(), now_ns)
     }
 
-    /// Shows what has come since the last interval.
+    /// Prints the figures since the last interval.
     fn finish(&mut self, seconds: f64, end_ns: i64) -> Result<(), Error> {
         let length = seconds - self.shown.as_secs_f64();
         self.shown = self.shown.max(Duration::from_secs_f64(seconds.max(0.0)));
-        // Requests since the last interval form an interval of their own, however short.
+        // The requests since the last interval form an interval of their own, however short.
         self.show(length.max(1e-3), end_ns)
     }
 
@@ -339,7 +339,7 @@ impl<'r> Table<'r> {
         Ok(())
     }
 
-    /// Whether the round has come to its end before its requests have.
+    /// Whether the round has ended before all its requests were sent.
     fn is_over(&self, elapsed: Duration) -> bool {
         match self.stress.command.length {
             Length::Count(_) => false,
@@ -357,7 +357,7 @@ fn figures(stress: &Stress, times: &[OperationTimes], seconds: f64) -> Vec<Figur
     times.iter().zip(stress.effects()).map(of).collect()
 }
 
-/// Writes a line and shows it at once: a script may read along.
+/// Writes a line and flushes it, because a script may read it.
 fn say(out: &mut dyn Write, line: &str) -> Result<(), Error> {
     let written = writeln!(out, "{line}").and_then(|()| out.flush());
     written.map_err(|source| Error::Write { path: Path::new("the output").to_path_buf(), source })

@@ -1,4 +1,4 @@
-//! The lines that cassandra-stress prints and scripts read: the table of intervals and the results.
+//! The lines that cassandra-stress prints and scripts parse: the table of intervals and the results.
 
 use super::figures::Figures;
 
@@ -28,11 +28,11 @@ pub(super) fn header() -> String {
     format!("{:<10}{}", "type", columns.join(","))
 }
 
-/// A line of output. `total` is the number of requests since the start, `time_s` the time since then.
+/// A line of the table. `total` is the number of requests since the start, `time_s` the time since then.
 pub(super) fn row(kind: &str, total: u64, interval: &Figures, time_s: f64, uncertainty: f64) -> String {
     let rate = |count: u64| format!("{:>8.0}", interval.per_s(count));
     let ms = |ms: f64| format!("{ms:>8.1}");
-    // Garbage collection is unknown, as in cassandra-stress without JMX.
+    // GC figures are unknown, as in cassandra-stress without JMX.
     let gc = format!("{:>7},{:>8},{:>8},{:>8},{:>8}", 0, 0, 0, 0, 0);
     let columns = [
         format!("{total:>10}"),
@@ -53,7 +53,7 @@ pub(super) fn row(kind: &str, total: u64, interval: &Figures, time_s: f64, uncer
     format!("{:<10}{}", format!("{kind},"), columns.join(","))
 }
 
-/// The block at the end, of all operations and of each by its name.
+/// The results at the end, of all operations together and of each by its name.
 pub(super) fn results(total: &Figures, each: &[(&str, Figures)]) -> String {
     let listed = |show: &dyn Fn(&Figures) -> String| {
         let parts: Vec<String> = each.iter().map(|(name, figures)| format!("{name}: {}", show(figures))).collect();
@@ -94,7 +94,7 @@ pub(super) fn results(total: &Figures, each: &[(&str, Figures)]) -> String {
     .concat()
 }
 
-/// A number with commas between thousands.
+/// Formats a number with commas between thousands.
 fn grouped(number: f64, decimals: usize) -> String {
     let plain = format!("{number:.decimals$}");
     let (whole, rest) = plain.split_at(plain.find('.').unwrap_or(plain.len()));

@@ -4,7 +4,7 @@ fn parse(line: &str) -> Result<Stress, Error> {
     Stress::parse(&line.split_whitespace().map(str::to_string).collect::<Vec<_>>())
 }
 
-/// The meaning of a command line, apart from its workload.
+/// The meaning of a command line, without its workload.
 fn meaning(stress: &Stress) -> String {
     let Stress { command, rate, target, log, failures, most_partitions, notes, draft, .. } = stress;
     format!(

@@ -3,7 +3,7 @@
 use crate::Error;
 use helenus_notation::did_you_mean;
 
-/// A group: the command, or an option with a dash, and the words that follow it up to the next one.
+/// A group: the command, or an option with a dash, and the words that follow it.
 #[derive(Debug, Clone)]
 pub(super) struct Words {
     pub group: String,
@@ -11,8 +11,8 @@ pub(super) struct Words {
     asked: Vec<&'static str>,
 }
 
-/// Splits arguments into groups, the first of which is the command. Shells and people put spaces around what belongs
-/// together, as in `ops (insert=1, read=2)`; they are taken out.
+/// Splits arguments into groups, the first of which is the command. Spaces within parentheses, as in `ops (insert=1,
+/// read=2)`, are removed.
 pub(super) fn groups(arguments: &[String]) -> Vec<Words> {
     let mut words: Vec<String> = Vec::new();
     for word in arguments.iter().flat_map(|argument| argument.split_whitespace()) {
@@ -42,7 +42,7 @@ impl Words {
         self.words.is_empty()
     }
 
-    /// Whether a word is there.
+    /// Whether the group has this word.
     pub fn flag(&mut self, name: &'static str) -> bool {
         self.asked.push(name);
         let before = self.words.len();
@@ -86,13 +86,13 @@ impl Words {
         }
     }
 
-    /// The first of the words that are left and hold no `=`.
+    /// The first of the unread words that has no `=`.
     pub fn plain(&mut self) -> Option<String> {
         let position = self.words.iter().position(|word| !word.contains(['=', '(']))?;
         Some(self.words.remove(position))
     }
 
-    /// Refuses a word by name, saying what to do instead. Names that end in `=` are refused with any value.
+    /// Refuses a word by name, and says what to do instead. Names that end in `=` are refused with any value.
     pub fn refuse(&mut self, refused: &[(&'static str, &'static str)]) -> Result<(), Error> {
         for (name, instead) in refused {
             let given = |word: &&String| strip(word, name).is_some_and(|rest| name.ends_with('=') || rest.is_empty());
@@ -103,7 +103,7 @@ impl Words {
         Ok(())
     }
 
-    /// Fails if a word was not read.
+    /// Fails if there is a word that was not read.
     pub fn finish(&self) -> Result<(), Error> {
         let Some(word) = self.words.first() else { return Ok(()) };
         let name = word.find(['=', '(', '<', '>']).map_or(word.as_str(), |end| &word[..=end]);
@@ -128,7 +128,7 @@ fn strip<'w>(word: &'w str, name: &str) -> Option<&'w str> {
     head.eq_ignore_ascii_case(name).then(|| &word[name.len()..])
 }
 
-/// A whole number with `k`, `m` or `b` for thousands, millions and billions.
+/// Parses a whole number with `k`, `m` or `b` for thousands, millions and billions.
 pub(super) fn number(text: &str) -> Result<u64, String> {
     let number = crate::rows::whole(text)?;
     u64::try_from(number).map_err(|_| format!("`{text}` is less than 0"))

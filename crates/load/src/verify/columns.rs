@@ -1,4 +1,4 @@
-//! Which columns are compared with which values.
+//! Determines which columns are compared with which values.
 
 use super::Verify;
 use crate::Error;
@@ -12,16 +12,16 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Compared {
     pub name: String,
-    /// Position in a row of the answer.
+    /// Index of the column in a row of the answer.
     pub column: usize,
-    /// Position among the markers of the writing operation.
+    /// Index of the marker in the writing operation.
     pub marker: usize,
     /// Whether it is part of the primary key.
     pub key: bool,
     pub typ: ColumnType<'static>,
 }
 
-/// Finds the columns, and refuses what cannot be made again.
+/// Finds the columns, and refuses values that can't be recomputed.
 pub(super) async fn find(
     session: &Session,
     order: &Verify,
@@ -46,7 +46,7 @@ pub(super) async fn find(
         let named = how.columns.iter().find(|(name, _)| name == spec.name()).map(|(_, parameter)| parameter.as_str());
         let parameter = match (named, how.columns.is_empty()) {
             (Some(parameter), _) => parameter,
-            // Keys say which row it is, whatever else is compared.
+            // Key columns identify the row, whichever other columns are compared.
             (None, empty) if empty || keys.contains(spec.name()) => spec.name(),
             (None, _) => continue,
         };

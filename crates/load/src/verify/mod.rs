@@ -1,7 +1,7 @@
 //! Reads back the rows that a load wrote, and reports missing and wrong ones.
 //!
-//! Every value follows from the seed and the number of its request, so that nothing was to be kept of the load: what
-//! each row should be is made again, the row is read, and the two are compared byte by byte.
+//! Every value is determined by the seed and the number of its request, so nothing of the load has to be stored: the
+//! expected row is recomputed, the row is read, and the two are compared byte by byte.
 //!
 //! ```text
 //! writes (places of populating, numbers of a mix) ─▶ rows, each with what it may be ─▶ read ─▶ compare ─▶ Verified
@@ -19,26 +19,27 @@ use fixedbitset::FixedBitSet;
 use serde::Serialize;
 use std::time::Duration;
 
-/// The rows to read back, and how.
+/// Which rows are read back, and how.
 #[derive(Debug, Clone)]
 pub struct Verify {
-    /// With a `[verify]`, and with the seed, the population and the mix that it was run with.
+    /// The workload, which must have a `[verify]`, with the seed, the population and the mix that it was run with.
     pub workload: Workload,
-    /// Contact points, as those of a [`Plan`].
+    /// Contact points, in the form of those of a [`Plan`].
     pub nodes: Vec<String>,
-    /// Requests of populating that were made: the first ones. None: all that the workload's `[populate]` has.
+    /// Number of populating requests that were sent, counted from the first one. None: all that the workload's
+    /// `[populate]` has.
     pub populated: Option<u64>,
-    /// Requests of the mix that were made, whether after populating or without. A row that several requests wrote may
-    /// have the value of any of them: which one was the last is for the database to say.
+    /// Number of requests of the mix that were sent, with or without populating. A row that several requests wrote may
+    /// have the value of any of them, because only the database knows which write was last.
     pub requests: u64,
     /// Requests that were acknowledged, if known: other requests may have no effect.
     pub acknowledged: Option<Acknowledged>,
-    /// Consistency instead of the workload's, for operations without their own.
+    /// Consistency level that replaces the workload's, for operations without their own.
     pub consistency: Option<Consistency>,
     pub access: Access,
     pub in_flight: usize,
     pub request_timeout: Duration,
-    /// How many rows of each kind are named.
+    /// The number of examples for each kind of wrong row.
     pub examples: usize,
 }
 
@@ -50,11 +51,11 @@ pub struct Acknowledged {
 }
 
 impl Acknowledged {
-    /// A bit each: 2 GiB of memory.
+    /// One bit per request: 2 GiB of memory at most.
     const HIGHEST: u64 = 1 << 34;
 
-    /// Adds a request by its number in the table `requests`, negative for populating. False if the number is too high
-    /// for any load.
+    /// Adds a request by its number in the table `requests`, negative for populating. Returns false if the number is
+    /// too high to be real.
     pub fn add(&mut self, number: i64) -> bool {
         let (numbers, place) = match number {
             ..0 => (&mut self.populated, number.unsigned_abs() - 1),
@@ -66,7 +67,7 @@ impl Acknowledged {
         place < Self::HIGHEST
     }
 
-    /// How many requests of populating there were.
+    /// The number of populating requests.
     pub fn populated(&self) -> u64 {
         self.populated.len() as u64
     }
@@ -82,24 +83,24 @@ impl Acknowledged {
     }
 }
 
-/// The result of verifying.
+/// The result of the verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verified {
     pub workload: String,
-    /// The columns that were compared. Without any, only whether the rows are there.
+    /// The compared columns. If there are none, only the existence of the rows was checked.
     pub columns: Vec<String>,
-    /// Rows that were looked for: the sum of the next five.
+    /// Rows that were read: the sum of the next five fields.
     pub checked: u64,
     pub right: u64,
     /// Missing rows whose writes were never acknowledged, which is correct.
     pub unacknowledged: u64,
     pub missing: u64,
     pub wrong: u64,
-    /// Rows whose read failed, so that nothing is known.
+    /// Rows whose read failed, so that nothing is known about them.
     pub unreadable: u64,
-    /// The first few of each kind, in the order in which they were written.
+    /// The first few examples of each kind, in the order in which they were written.
     pub examples: Vec<Example>,
-    /// Whether it was stopped before all rows were read.
+    /// Whether the verification was stopped before all rows were read.
     pub stopped: bool,
 }
 
@@ -109,7 +110,7 @@ pub struct Example {
     pub kind: Kind,
     /// Columns of the read and their values, such as `key = 5`.
     pub key: String,
-    /// The found and the expected value, or the error; empty for a row that is missing.
+    /// The found and the expected value, or the error; empty for a missing row.
     pub detail: String,
 }
 
@@ -134,14 +135,14 @@ impl Kind {
 /// The result for a row.
 #[derive(Debug)]
 enum Found {
-    /// The row is as one of its writes left it.
+    /// The row has the values of one of its writes.
     Right,
     Unacknowledged,
     Example(Example),
 }
 
 impl Verify {
-    /// All rows that populating writes, 128 reads in flight, 10 s timeout, 5 examples.
+    /// The defaults: all populated rows, 128 reads in flight, 10 s timeout, 5 examples.
     pub fn new(workload: Workload, nodes: Vec<String>) -> Verify {
         Verify {
             workload,
@@ -159,12 +160,12 @@ impl Verify {
 }
 
 impl Verified {
-    /// Whether every row is there and as it should be.
+    /// Whether every row exists with the expected values.
     pub fn is_right(&self) -> bool {
         self.right + self.unacknowledged == self.checked
     }
 
-    /// Whether a row is lost or changed.
+    /// Whether any row is missing or has wrong values.
     pub fn has_damage(&self) -> bool {
         self.missing + self.wrong > 0
     }
@@ -193,7 +194,8 @@ impl Verified {
     }
 }
 
-/// Reads back and compares. Calls `progress` about every thousand rows. An error means that nothing could be compared.
+/// Reads the rows back and compares them. Calls `progress` about every thousand rows. It returns an error if nothing
+/// could be compared.
 pub fn verify(order: &Verify, cancel: &Cancel, progress: &mut dyn FnMut(&Verified)) -> Result<Verified, Error> {
     let plan = Plan {
         consistency: order.consistency,

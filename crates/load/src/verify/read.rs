@@ -46,7 +46,7 @@ pub(super) async fn all(
         () = asked(cancel) => return Err(Error::Stopped),
     };
     let mut statements: Vec<Option<Statement>> = statements.into_iter().map(Some).collect();
-    // Two operations: one is a SELECT, and the other was checked to have what is compared.
+    // One of the operations is a SELECT, and the columns of the other were checked.
     let (Some(mut statement), Some(writer)) = (statements[how.operation].take(), statements[how.written_by].take())
     else {
         return Err(refused("the operation that reads is the one that writes".to_string()));
@@ -67,7 +67,7 @@ pub(super) async fn all(
     let names = columns.iter().map(|column| column.name.clone()).collect();
     let mut verified = Verified { workload: workload.name.clone(), columns: names, ..Verified::default() };
     let rows = writes.rows().take_while(|_| !cancel.is_asked());
-    // In order, so that the examples are the first ones.
+    // Sorted, so that the examples are the first ones.
     let mut found =
         std::pin::pin!(futures::stream::iter(rows).map(|row| comparer.check(row)).buffered(order.in_flight.max(1)));
     while let Some(found) = found.next().await {
@@ -81,7 +81,7 @@ pub(super) async fn all(
     Ok(verified)
 }
 
-/// Waits until it is asked to stop.
+/// Waits until it is told to stop.
 async fn asked(cancel: &Cancel) {
     while !cancel.is_asked() {
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -110,7 +110,7 @@ impl Comparer<'_> {
         Found::Example(Example { kind, key: self.key(first), detail })
     }
 
-    /// Finds the row among those of the answer by its key, and compares the rest of it.
+    /// Finds the row in the answer by its key, and compares its other columns.
     fn compare(&self, rows: &QueryRowsResult, writes: &[Write]) -> Result<Option<(Kind, String)>, String> {
         let accepted: Vec<Vec<Vec<u8>>> = writes.iter().map(|write| self.writes.cells(*write)).collect();
         let mut difference = None;
@@ -118,12 +118,12 @@ impl Comparer<'_> {
             let columns: Result<Vec<_>, _> = row.map_err(|error| error.to_string())?.collect();
             let columns = columns.map_err(|error| error.to_string())?;
             let found = |compared: &Compared| columns[compared.column].slice.map(|slice| slice.as_slice());
-            // The keys of all writes of a row are the same.
+            // The keys are the same in all writes of a row.
             let same_key = self.columns.iter().filter(|compared| compared.key);
             if !same_key.into_iter().all(|compared| found(compared) == Some(&accepted[0][compared.marker])) {
                 continue;
             }
-            // Compare with the most similar write; a row of one write has only that.
+            // Compare with the most similar of the row's writes.
             let differences = accepted.iter().rev().map(|cells| {
                 let differs = |compared: &&Compared| found(compared) != Some(&cells[compared.marker]);
                 (cells, self.columns.iter().filter(differs).collect::<Vec<_>>())
@@ -144,7 +144,7 @@ impl Comparer<'_> {
         }))
     }
 
-    /// The values that the row was read by.
+    /// The values that the read selects the row by.
     fn key(&self, write: Write) -> String {
         let cells = cells(&self.writes.call(&self.statement.bound, write));
         let specs = self.statement.prepared.get_variable_col_specs();

@@ -1,4 +1,4 @@
-//! Values as a person reads them in CQL.
+//! Formats values in CQL for people.
 
 use scylla::frame::response::result::{ColumnType, NativeType};
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 const LONGEST_TEXT: usize = 40;
 const LONGEST_BLOB: usize = 16;
 
-/// A value in CQL's way of writing it, cut when it is long.
+/// A value in CQL notation, truncated if it is long.
 pub(super) fn show(bytes: &[u8], typ: &ColumnType<'_>) -> String {
     match (typ, bytes) {
         (ColumnType::Native(NativeType::Text | NativeType::Ascii), _) => text(bytes),

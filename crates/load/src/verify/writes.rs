@@ -1,4 +1,4 @@
-//! The written rows, computed again from their numbers.
+//! The written rows, recomputed from the numbers of their requests.
 
 use super::{Acknowledged, Verify};
 use crate::workload::{BoundOperation, Call, PartitionRange, Pool, Sequence, Workload};
@@ -6,21 +6,21 @@ use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::writers::RowWriter;
 use std::collections::HashMap;
 
-/// One draw of the writing operation.
+/// The values of one execution of the writing operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Write {
     pub number: u64,
     pub populates: bool,
 }
 
-/// All draws of the writing operation, in order.
+/// All executions of the writing operation, in order.
 pub(super) struct Writes<'w> {
     pub workload: &'w Workload,
     pub writer: &'w BoundOperation,
-    /// Its position.
+    /// Index of the writing operation.
     pub operation: usize,
     pub pool: &'w Pool,
-    /// Requests of populating and of the mix.
+    /// Number of requests of populating and of the mix.
     pub populated: u64,
     pub requests: u64,
     acknowledged: Option<&'w Acknowledged>,
@@ -44,7 +44,7 @@ impl<'w> Writes<'w> {
 
     fn each(&self) -> impl Iterator<Item = Write> {
         let of_mix = (0..self.requests).filter(|number| {
-            // The same choice as the driver's.
+            // The operation is chosen in the same way as by the driver.
             self.workload.operation_of(*number) == self.operation
         });
         let requests = (0..self.populated).map(|place| (place, true)).chain(of_mix.map(|number| (number, false)));
@@ -54,8 +54,8 @@ impl<'w> Writes<'w> {
         })
     }
 
-    /// Each row with its writes, in the order of the first of them. Without a list of all where populating alone wrote
-    /// each row once.
+    /// Each row with its writes, in the order of the first write. If only populating wrote, each row was written once,
+    /// and no list of all rows is needed.
     pub fn rows(&self) -> Box<dyn Iterator<Item = Vec<Write>> + '_> {
         let written = self.populated.saturating_mul(self.writer.rows());
         if self.requests == 0 && written <= self.writer.combinations() {
@@ -77,7 +77,7 @@ impl<'w> Writes<'w> {
         Box::new(rows.into_iter())
     }
 
-    /// The values of a request of any operation with the same keys as the writing one.
+    /// The values of a request of any operation that uses the same keys as the writing one.
     pub fn call<'a>(&'a self, operation: &'a BoundOperation, write: Write) -> Call<'a> {
         Call {
             operation,
@@ -91,7 +91,7 @@ impl<'w> Writes<'w> {
         }
     }
 
-    /// The written values, marker by marker.
+    /// The written values, by marker.
     pub fn cells(&self, write: Write) -> Vec<Vec<u8>> {
         cells(&self.call(self.writer, write))
     }
@@ -112,7 +112,7 @@ pub(super) fn cells(call: &Call<'_>) -> Vec<Vec<u8>> {
     cells
 }
 
-/// With its length before it, so that two in a row are unlike any other two.
+/// Includes the length, so that two consecutive values can't be confused with other ones.
 fn framed(cell: &[u8]) -> impl Iterator<Item = u8> + use<'_> {
     (cell.len() as u32).to_be_bytes().into_iter().chain(cell.iter().copied())
 }

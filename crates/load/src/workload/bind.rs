@@ -1,4 +1,4 @@
-//! Parameters fitted to the markers of a prepared statement, once before the run.
+//! Matches parameters with the markers of a prepared statement, once before the run.
 
 use super::distribution::Numbers;
 use super::parameter::{Generator, Literal};
@@ -15,20 +15,20 @@ use std::time::Duration;
 pub(crate) struct BoundOperation {
     cells: Vec<Cell>,
     made: Option<BoundRows>,
-    /// Draws of the statement in one request.
+    /// Number of executions of the statement in one request.
     rows: u64,
 }
 
-/// The rows that an operation inserts or asks for.
+/// The generated rows that an operation inserts or reads.
 #[derive(Debug)]
 struct BoundRows {
     rows: Arc<Rows>,
     made: Made,
-    /// The column index of each marker.
+    /// The column of each marker, by index.
     columns: Vec<usize>,
 }
 
-/// Fewest and most items of a list; none for what is no list.
+/// Smallest and largest number of items of a list; None if the marker is no list.
 type Items = Option<(u32, u32)>;
 
 /// The value of one marker.
@@ -39,13 +39,13 @@ pub(super) struct Cell {
     /// The stream of random draws: one per parameter, so that all markers of a parameter in an operation agree.
     pub stream: u64,
     pub items: Items,
-    /// All rows of a batch have the same.
+    /// All rows of a batch have the same value.
     pub per_request: bool,
 }
 
 #[derive(Debug)]
 pub(super) enum Source {
-    /// Keys are digits of one number while populating: this one is to be divided by `before`.
+    /// A key. While populating, the keys are the digits of one number, which is divided by `before` to get this key.
     Key {
         numbers: Numbers,
         before: u64,
@@ -107,11 +107,12 @@ impl BoundOperation {
         }
         let per_request = itself.and_then(|itself| itself.batch.as_ref()).map_or(&[][..], |batch| &batch.by);
         let mut cells = Vec::new();
-        // For populating, keys are digits of one number: the first key is its lowest digit.
+        // While populating, keys are digits of one number: the first key is its lowest digit.
         let mut keys: Vec<(usize, u64)> = Vec::new();
         for marker in markers {
             let known = workload.parameters.iter().enumerate();
-            // The names were checked when the file was read; a missing one here is a marker that CQL itself made up.
+            // The names were checked when the file was read. A marker that is missing here is one that CQL has named
+            // itself.
             let found = known.clone().find(|(_, parameter)| parameter.name.eq_ignore_ascii_case(marker.name()));
             let Some((position, parameter)) = found else {
                 return Err(wrong(operation, marker, "none of the workload's"));
@@ -123,7 +124,7 @@ impl BoundOperation {
             let mut cell = Cell { source, shape, stream: position as u64, items, per_request };
             if let Some((before, population)) = cell.digit() {
                 match keys.iter().position(|(other, _)| *other == position) {
-                    // A parameter's second marker is the same digit as its first.
+                    // A second marker of the same parameter has the same value.
                     Some(first) => *before = product(&keys[..first]),
                     None => {
                         *before = product(&keys);
@@ -136,8 +137,8 @@ impl BoundOperation {
         Ok(BoundOperation { cells, made: None, rows: itself.map_or(1, Operation::rows) })
     }
 
-    /// Uses the keys of another operation, to read the rows that it writes. The error is the index of a parameter that
-    /// is a key here and not there.
+    /// Takes over the keys of another operation, to read the rows that it writes. The error is the index of a parameter
+    /// that is a key only here.
     pub fn with_keys_of(mut self, other: &BoundOperation) -> Result<BoundOperation, usize> {
         for cell in &mut self.cells {
             let stream = cell.stream;
@@ -158,12 +159,12 @@ impl BoundOperation {
         self.rows
     }
 
-    /// The column index of each marker, if rows are generated.
+    /// The column of each marker, by index, if rows are generated.
     pub(super) fn columns(&self) -> Option<&[usize]> {
         self.made.as_ref().map(|made| made.columns.as_slice())
     }
 
-    /// The partitions that request `number` has; none where no rows are made.
+    /// The partitions of request `number`; None if no rows are generated.
     pub fn take(&self, pool: &Pool, seed: u64, number: u64) -> PartitionRange {
         match self.made.as_ref().map(|bound| bound.made) {
             None => PartitionRange::default(),
@@ -172,7 +173,7 @@ impl BoundOperation {
         }
     }
 
-    /// The rows of request `number`; of a query, the one with its values.
+    /// The rows of request `number`; for a query, the row with its values.
     pub(super) fn make(&self, taken: PartitionRange, seed: u64, number: u64) -> Vec<Row> {
         const STREAM: u64 = u64::MAX - 3;
         let Some(BoundRows { rows, made, columns }) = &self.made else { return Vec::new() };
@@ -183,7 +184,7 @@ impl BoundOperation {
         }
     }
 
-    /// Rows that a plain request writes; none for a query.
+    /// Number of rows that a plain request writes; None for a query.
     pub fn writes(&self) -> Option<u64> {
         self.made.as_ref().and_then(|bound| matches!(bound.made, Made::Inserts { .. }).then_some(1))
     }
@@ -192,13 +193,13 @@ impl BoundOperation {
         &self.cells
     }
 
-    /// How many combinations its keys have.
+    /// The number of combinations of its keys.
     pub fn combinations(&self) -> u64 {
         let last = self.cells.iter().filter_map(Cell::population).max_by_key(|(before, _)| *before);
         last.map_or(1, |(before, population)| before.saturating_mul(population))
     }
 
-    /// For each marker, whether it is a key.
+    /// Whether each marker is a key.
     pub fn are_keys(&self) -> impl Iterator<Item = bool> {
         self.cells.iter().map(|cell| matches!(cell.source, Source::Key { .. }) && cell.items.is_none())
     }
@@ -210,7 +211,8 @@ impl BoundOperation {
 }
 
 impl Cell {
-    /// The divisor of a key while populating, and the number of keys; None for other cells and for fixed keys.
+    /// The divisor of a key while populating, and the number of keys; None for values that are no keys, and for fixed
+    /// keys.
     fn population(&self) -> Option<(u64, u64)> {
         match &self.source {
             Source::Key { before, numbers, .. } if !numbers.is_fixed() && self.items.is_none() => {
@@ -220,7 +222,7 @@ impl Cell {
         }
     }
 
-    /// The same, to be changed.
+    /// Like the function above, for changing them.
     fn digit(&mut self) -> Option<(&mut u64, u64)> {
         match &mut self.source {
             Source::Key { before, numbers, .. } if !numbers.is_fixed() && self.items.is_none() => {
@@ -235,7 +237,7 @@ fn product(keys: &[(usize, u64)]) -> u64 {
     keys.iter().fold(1, |product, (_, population)| product.saturating_mul(*population))
 }
 
-/// None when the generator cannot make values of that type.
+/// Returns None if values of that type can't be generated.
 fn fit(generator: &Generator, typ: &ColumnType<'_>) -> Option<(Source, Shape, Items)> {
     let (single, typ, items) = match (generator, typ) {
         (
@@ -319,7 +321,7 @@ fn shape(typ: &ColumnType<'_>) -> Option<Shape> {
     })
 }
 
-/// None when the generator cannot make values of that shape.
+/// Returns None if values of that type can't be generated.
 fn source(generator: &Generator, shape: Shape) -> Option<Source> {
     match generator {
         Generator::Key { population, distribution, prefix, size_bytes, .. } => {
@@ -360,7 +362,7 @@ fn source(generator: &Generator, shape: Shape) -> Option<Source> {
     }
 }
 
-/// The least and the greatest whole number of a shape.
+/// The smallest and the largest integer of a type.
 fn range(shape: Shape) -> (i128, i128) {
     match shape {
         Shape::TinyInt => (i8::MIN.into(), i8::MAX.into()),

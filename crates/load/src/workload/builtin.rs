@@ -1,4 +1,4 @@
-//! The workloads that the binary carries.
+//! The built-in workloads, which the binary contains.
 
 use super::Workload;
 use crate::Error;

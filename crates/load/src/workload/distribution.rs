@@ -6,18 +6,18 @@ use helenus_notation::{Error, Section};
 use rand::distr::Distribution as _;
 use rand_distr::{StandardNormal, Zipf};
 
-/// Which numbers of a range are drawn how often.
+/// A distribution over a range of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Distribution {
-    /// One after the other by the number of the request, and from the start again after the last.
+    /// Sequential: the number of the request modulo the size of the range.
     Sequential,
     Uniform,
-    /// The number at place k of the range is drawn with a probability proportional to 1 / (k + 1)^exponent.
+    /// Zipf: the number at index k of the range has a probability proportional to 1 / (k + 1)^exponent.
     Zipf {
         exponent: f64,
     },
-    /// Normally distributed, drawn again where outside of the range. Without a mean, the middle of the range; without a
-    /// deviation, a sixth of the range, so that both ends are three deviations off.
+    /// Normal distribution, drawn again if outside of the range. By default the mean is the middle of the range, and
+    /// the standard deviation a sixth of the range, so that both ends are three deviations away.
     Gaussian {
         mean: Option<f64>,
         deviation: Option<f64>,
@@ -30,13 +30,14 @@ pub enum Distribution {
         steps: Option<u32>,
         inverted: bool,
     },
-    /// This share of requests uses this share of the numbers, the first ones; uniform within both.
+    /// A share of the requests uses a share of the numbers, which are the first of the range; uniform within both
+    /// parts.
     Hotspot {
         keys: f64,
         requests: f64,
     },
-    /// Keys that [`Distribution::Sequential`] has just given to earlier requests. Newer keys are more frequent: the key of r
-    /// requests before has a probability proportional to 1 / r^exponent.
+    /// Latest: keys that [`Distribution::Sequential`] has given to recent requests. The key of the request r before
+    /// this one has a probability proportional to 1 / r^exponent.
     Latest {
         exponent: f64,
     },
@@ -46,7 +47,7 @@ pub enum Distribution {
     },
 }
 
-/// The names in a file. The first five are for any range, the others for keys.
+/// The names in a workload file. The first five are for any range, the others only for keys.
 const NAMES: [&str; 8] = ["sequential", "uniform", "zipf", "gaussian", "weibull", "hotspot", "latest", "fixed"];
 const OF_ANY_RANGE: usize = 5;
 const ZIPF: usize = 2;
@@ -56,11 +57,11 @@ const HOTSPOT: usize = 5;
 const LATEST: usize = 6;
 const FIXED: usize = 7;
 
-/// The constant of YCSB (Cooper et al., "Benchmarking cloud serving systems with YCSB", 2010).
+/// The default exponent of YCSB (Cooper et al., "Benchmarking cloud serving systems with YCSB", 2010).
 const USUAL_EXPONENT: f64 = 0.99;
 
-/// Reads the key `name` of a parameter and the keys that go with it. `population` is that of keys; any other range has
-/// none, and fewer distributions.
+/// Reads the distribution from the key `name` of a parameter, with the keys that belong to it. `population` is the
+/// number of keys; None for other ranges, which support fewer distributions.
 pub(super) fn read(
     section: &mut Section<'_>,
     name: &'static str,
@@ -128,7 +129,7 @@ pub(super) fn read(
     })
 }
 
-/// Draws from 0 to below a count.
+/// Draws a number from 0 to below a count.
 #[derive(Debug)]
 pub(super) struct Numbers {
     count: u64,
@@ -147,12 +148,13 @@ enum Sampler {
     Fixed(u64),
 }
 
-/// How often a draw that fell outside of the range is repeated, before the end of the range is taken. Reached by a mean
-/// far outside of it only.
+/// How often a draw outside of the range is repeated before the end of the range is used. This happens only for a mean
+/// far outside of the range.
 const MOST_REDRAWS: usize = 64;
 
 impl Numbers {
-    /// `low` is what 0 stands for, to which a mean is relative. None when the range is empty or far too large.
+    /// `low` is the number that a draw of 0 stands for; a mean is relative to it. None if the range is empty or too
+    /// large.
     pub fn new(distribution: Distribution, low: f64, count: u64) -> Option<Numbers> {
         let count = (count > 0).then_some(count)?;
         let sampler = match distribution {
@@ -175,7 +177,7 @@ impl Numbers {
         Some(Numbers { count, sampler })
     }
 
-    /// Whether it is one number whatever is drawn.
+    /// Whether all draws give the same number.
     pub fn is_fixed(&self) -> bool {
         matches!(self.sampler, Sampler::Fixed(_))
     }
@@ -223,7 +225,7 @@ impl Numbers {
         }
     }
 
-    /// From 1 up to the count.
+    /// Numbers from 1 up to the count.
     fn rank(&self, zipf: &Zipf<f64>, draw: &mut Draw) -> u64 {
         (zipf.sample(draw) as u64).clamp(1, self.count)
     }
@@ -234,7 +236,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The numbers that requests from 1000 on draw from a range of `count`.
+    /// The numbers that 1000 requests draw from a range of `count`.
     fn drawn(distribution: Distribution, count: u64) -> Vec<u64> {
         let numbers = Numbers::new(distribution, 0.0, count).unwrap();
         (1000..21_000).map(|number| numbers.draw(number, &mut Draw::new(1, number, 0))).collect()
@@ -259,7 +261,7 @@ mod tests {
     fn a_weibull_falls_as_its_shape_says() {
         let exponential = Distribution::Weibull { shape: 1.0, steps: None, inverted: false };
         let drawn = self::drawn(exponential, 10_001);
-        // One in √10,000 is beyond the end, so that the mean is 10,000 / ln 100 and half are below that times ln 2.
+        // One draw in √10,000 is beyond the end, so the mean is 10,000 / ln 100, and the median is that times ln 2.
         assert!((share(&drawn, |number| number == 10_000) - 0.01).abs() < 0.003);
         assert!((share(&drawn, |number| (number as f64) < 10_000.0 / 100f64.ln() * 2f64.ln()) - 0.5).abs() < 0.015);
         let inverted = Distribution::Weibull { shape: 1.0, steps: None, inverted: true };
@@ -275,7 +277,7 @@ mod tests {
     fn a_hotspot_gets_its_share() {
         let drawn = drawn(Distribution::Hotspot { keys: 0.1, requests: 0.9 }, 1000);
         assert!((share(&drawn, |key| key < 100) - 0.9).abs() < 0.01);
-        // Uniform within both.
+        // Uniform within both parts.
         assert!((share(&drawn, |key| key < 50) - 0.45).abs() < 0.015);
         assert!((share(&drawn, |key| key >= 550) - 0.05).abs() < 0.01);
     }

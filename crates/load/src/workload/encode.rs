@@ -1,4 +1,4 @@
-//! Values in the encoding of CQL, written straight into the request.
+//! Encodes values in CQL's binary format, directly into the request.
 
 use super::bind::{BoundOperation, Cell, Source};
 use super::values::{write_integer, write_key, write_time};
@@ -12,13 +12,13 @@ use scylla::serialize::writers::{CellOverflowError, CellWriter, RowWriter};
 /// How a request chooses its keys.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Sequence {
-    /// By their distributions; a sequence uses the request's number.
+    /// Keys are drawn from their distributions; a sequence uses the request's number.
     Distributed,
-    /// All combinations of keys, one after another; this is the request's index.
+    /// All combinations of keys, one after another; this is the index of the combination.
     Populate(u64),
 }
 
-/// A request's values, made while they are written.
+/// Generates a request's values while writing them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call<'a> {
     pub operation: &'a BoundOperation,
@@ -27,11 +27,11 @@ pub(crate) struct Call<'a> {
     pub number: u64,
     pub sequence: Sequence,
     pub intended_start_ns: i64,
-    /// Partitions of generated rows.
+    /// The partitions of generated rows.
     pub taken: PartitionRange,
 }
 
-/// A made row, for the markers of an operation.
+/// A generated row, for the markers of an operation.
 #[derive(Debug)]
 pub(crate) struct MadeRow<'a> {
     row: Row,
@@ -85,7 +85,7 @@ impl<'a> Call<'a> {
         self.operation.cells().iter().try_for_each(|cell| self.write(cell, writer.make_cell_writer()))
     }
 
-    /// The rows of a batch, each with a number of its own; of a plain request, itself.
+    /// The rows of a batch, each with a number of its own; for a plain request, the request itself.
     pub fn rows(&self) -> impl Iterator<Item = Call<'a>> + use<'a> {
         let (call, rows) = (*self, self.operation.rows());
         (0..rows).map(move |row| Call {
@@ -107,7 +107,7 @@ impl<'a> Call<'a> {
         let Some((min_items, max_items)) = cell.items else {
             return self.write_single(cell, number, &mut draw, writer);
         };
-        // A list is its length and then each item with its length (CQL protocol, section 6.12).
+        // A list is encoded as the number of items, followed by each item with its length (CQL protocol, section 6.12).
         let items = min_items + draw.below(u64::from(max_items - min_items) + 1) as u32;
         let mut list = writer.into_value_builder();
         list.append_bytes(&items.to_be_bytes());
@@ -340,12 +340,12 @@ mod tests {
             let rows = request(number, Sequence::Distributed);
             assert_eq!(rows.len(), 5);
             assert!(rows.iter().all(|row| row[0] == rows[0][0]));
-            // `b` is a sequence, so that each row of each request differs.
+            // `b` is sequential, so that each row of each request differs.
             let wanted: Vec<Vec<u8>> = (0..5).map(|row| ((number * 5 + row) % 100).to_be_bytes().to_vec()).collect();
             assert_eq!(rows.iter().map(|row| row[1].clone()).collect::<Vec<_>>(), wanted);
             assert_ne!(rows[0][2], rows[1][2]);
         }
-        // Populating takes each combination once all the same.
+        // Populating still writes each combination exactly once.
         let keys = (0..60).flat_map(|place| request(place, Sequence::Populate(place)));
         let distinct: std::collections::HashSet<_> = keys.map(|row| (row[0].clone(), row[1].clone())).collect();
         assert_eq!(distinct.len(), 300);

@@ -1,4 +1,4 @@
-//! A workload from its file.
+//! Reads a workload from its file.
 
 use super::distribution::Distribution;
 use super::verification;
@@ -38,7 +38,7 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> Result<Workload, Error
         }
     };
     let rows = root.section("rows")?.map(crate::rows::read).transpose()?;
-    // An unknown key at the top is often a misspelt required key, so it is reported first.
+    // An unknown top-level key is often a misspelt required key, so it is reported first.
     let operations = root.section("operations")?;
     let mixes = root.section("mixes")?;
     let populate = root.section("populate")?;
@@ -228,7 +228,7 @@ columns = { size = "size", g = "tags" }
             workload.populate,
             &workload.verify
         ));
-        // The rows of a partition stay, and a batch of 40 is one request.
+        // The number of rows per partition stays the same, and a batch of 40 rows is one request.
         workload.set_population(7);
         assert_eq!(workload.populate.map(|populate| populate.count), Some(6));
     }

@@ -1,10 +1,10 @@
-//! The named bind markers of a CQL statement, so that a wrong name is found without a database.
+//! Finds the named bind markers of a CQL statement, so that a wrong name is detected without a database.
 
-/// A part of a statement that is neither a string, a quoted name nor a comment.
+/// A part of a statement outside of strings, quoted names and comments.
 #[derive(Debug, PartialEq, Eq)]
 enum Token<'c> {
     Word(&'c str),
-    /// `:name`.
+    /// A marker `:name`.
     Marker(&'c str),
     /// `?`.
     Nameless,
@@ -13,7 +13,7 @@ enum Token<'c> {
 fn tokens(cql: &str) -> impl Iterator<Item = Token<'_>> {
     let bytes = cql.as_bytes();
     let mut at = 0;
-    // All significant characters are ASCII, so bytes suffice; the others are skipped.
+    // All significant characters are ASCII, so the text is processed as bytes and other characters are skipped.
     let skip_to =
         move |from: usize, end: &str| cql[from..].find(end).map_or(bytes.len(), |offset| from + offset + end.len());
     let end_of_word = move |from: usize| {

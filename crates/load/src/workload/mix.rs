@@ -1,4 +1,4 @@
-//! Which operations are run, how often each.
+//! Which operations are run, and how often.
 
 use super::Workload;
 use crate::Error;
@@ -7,12 +7,12 @@ use helenus_notation::did_you_mean;
 /// Weights of operations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mix {
-    /// Position of the operation and the sum of the weights up to and with its own, scaled to end at 1.
+    /// Index of each operation, with the cumulative weight up to and including its own, scaled to end at 1.
     cumulative: Vec<(usize, f64)>,
 }
 
 impl Mix {
-    /// None when no weight is above 0, or one is no number.
+    /// Returns None if no weight is above 0, or if one is not a number.
     pub(super) fn new(weights: &[(usize, f64)]) -> Option<Mix> {
         let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
         if !(total.is_finite() && total > 0.0) || weights.iter().any(|(_, weight)| *weight < 0.0) {
@@ -40,14 +40,14 @@ impl Mix {
         found.or(self.cumulative.last()).map_or(0, |(operation, _)| *operation)
     }
 
-    /// Indices of its operations, and the share of each.
+    /// Indices of the mix's operations, with their shares.
     pub fn shares(&self) -> impl Iterator<Item = (usize, f64)> {
         let before = std::iter::once(0.0).chain(self.cumulative.iter().map(|(_, upto)| *upto));
         self.cumulative.iter().zip(before).map(|((operation, upto), before)| (*operation, upto - before))
     }
 }
 
-/// A mix of the file, an operation alone, or weights such as `write=3,read=1`.
+/// A mix of the workload file, a single operation, or weights such as `write=3,read=1`.
 pub(super) fn choose(workload: &Workload, given: &str) -> Result<Mix, Error> {
     let position = |name: &str| workload.operations.iter().position(|operation| operation.name == name);
     let unknown = |name: &str, known: Vec<&str>| Error::NoMix {

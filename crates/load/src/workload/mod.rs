@@ -1,4 +1,4 @@
-//! What to send: schema, operations with weights, and how their parameters come about. Read from TOML.
+//! What to send: schema, operations with weights, and how the values of their parameters are generated. Read from TOML.
 
 mod bind;
 mod builtin;
@@ -39,14 +39,14 @@ pub struct Workload {
     pub name: String,
     /// Where the workload came from, for the recording.
     pub origin: LoadFacts,
-    /// One sentence for a list of workloads.
+    /// A description in one sentence, for the list of workloads.
     pub description: String,
     pub consistency: Consistency,
-    /// Request number n draws the same operation and the same values in every run with the same seed.
+    /// The seed: in every run with the same seed, request number n has the same operation and the same values.
     pub seed: u64,
     /// Replaces `${replication_factor}` in the schema.
     pub replication_factor: u64,
-    /// The connections' keyspace, for statements that name a table without one.
+    /// The connections' keyspace, for statements that name a table without its keyspace.
     pub keyspace: Option<String>,
     /// CQL statements, run in this order before the load.
     pub schema: Vec<String>,
@@ -54,7 +54,7 @@ pub struct Workload {
     /// The rows that operations insert and read, if they are generated from seeds.
     pub(crate) rows: Option<Arc<Rows>>,
     pub operations: Vec<Operation>,
-    /// Mixes that the file names, beside each operation alone.
+    /// The named mixes of the file; each operation alone is a mix as well.
     pub mixes: Vec<(String, Mix)>,
     /// The mix that is run.
     pub mix: Mix,
@@ -62,14 +62,14 @@ pub struct Workload {
     pub verify: Option<Verification>,
 }
 
-/// How rows come into an empty table before they are read.
+/// How an empty table is filled before it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Populate {
-    /// Position of the operation.
+    /// Index of the operation.
     pub operation: usize,
-    /// Number of requests; each key of the population once, unless the file says otherwise.
+    /// Number of requests. By default, one for each key of the population.
     pub count: u64,
-    /// Requests in flight meanwhile.
+    /// Requests in flight while populating.
     pub in_flight: u32,
 }
 
@@ -102,7 +102,7 @@ impl Workload {
         Ok(workload)
     }
 
-    /// Reads a workload. `file` is how errors name the text.
+    /// Parses a workload. `file` is its name in errors.
     pub fn from_toml(name: &str, file: &str, text: &str) -> Result<Workload, Error> {
         Ok(file::read(name, file, text)?)
     }
@@ -120,12 +120,12 @@ impl Workload {
         Ok(workload)
     }
 
-    /// Names and descriptions of what is built in.
+    /// Names and descriptions of the built-in workloads.
     pub fn built_in() -> Vec<(&'static str, String)> {
         builtin::list()
     }
 
-    /// Chooses what is run: a mix of the file, an operation alone, or weights such as `write=3,read=1`.
+    /// Chooses the operations to run: a mix of the file, a single operation, or weights such as `write=3,read=1`.
     pub fn choose_mix(&mut self, given: &str) -> Result<(), Error> {
         self.mix = mix::choose(self, given)?;
         self.origin.mix = Some(given.to_string());
@@ -145,13 +145,13 @@ impl Workload {
         names
     }
 
-    /// The operation that a request of the mix draws.
+    /// The operation of a request of the mix.
     pub(crate) fn operation_of(&self, number: u64) -> usize {
         self.mix.pick(Draw::new(self.seed, number, u64::MAX).unit())
     }
 
-    /// Number of keys of every parameter of that kind but those that don't scale; changes which keys are written, read
-    /// and populated.
+    /// Sets the number of keys of every key parameter, except those that do not scale. This changes which keys are
+    /// written, read and populated.
     pub fn set_population(&mut self, keys: u64) {
         self.origin.population = Some(keys);
         let all = self.rows_to_populate();
@@ -165,12 +165,12 @@ impl Workload {
         }
         let scaled = self.rows_to_populate();
         if let Some(populate) = &mut self.populate {
-            // A count that the file gives for populating replaces the number of keys.
+            // If the file gives a number of populating requests, it is replaced by the number of keys.
             populate.count = if Some(populate.count) == all { scaled.unwrap_or(keys) } else { keys.max(1) };
         }
     }
 
-    /// The schema's statements, as sent to a node.
+    /// The schema's statements, as they are sent to a node.
     pub fn schema_statements(&self) -> impl Iterator<Item = String> {
         let factor = self.replication_factor.to_string();
         self.schema.iter().map(move |statement| statement.replace("${replication_factor}", &factor))
@@ -178,8 +178,8 @@ impl Workload {
 
     /// Multiplies the number of keys.
     ///
-    /// # Errors
-    /// Fails if the scaled parameters have different numbers of keys: which number a recording has would be ambiguous.
+    /// # Errors Fails if the scaled parameters have different numbers of keys: the population would be ambiguous in a
+    /// recording.
     pub fn scale(&mut self, times: u64) -> Result<(), Error> {
         let mut populations: Vec<u64> = Vec::new();
         for parameter in &mut self.parameters {
@@ -198,7 +198,7 @@ impl Workload {
         }
     }
 
-    /// How many partitions request `number` of the mix has: one, unless it inserts into several.
+    /// The number of partitions of request `number` of the mix: one, unless it inserts into several.
     fn partitions_of(&self, number: u64) -> u64 {
         match self.operations[self.operation_of(number)].made {
             Some(Made::Inserts { insert, .. }) => insert.partitions(self.seed, number),
@@ -206,7 +206,7 @@ impl Workload {
         }
     }
 
-    /// The mean of the partitions of a request of the mix.
+    /// The mean number of partitions of a request of the mix.
     pub(crate) fn mean_partitions(&self) -> f64 {
         let each = self.mix.shares().map(|(operation, share)| match self.operations[operation].made {
             Some(Made::Inserts { insert, .. }) => share * insert.partitions.mean().max(1.0),
@@ -215,7 +215,7 @@ impl Workload {
         each.sum()
     }
 
-    /// How many requests of the mix have so many partitions between them. The last of them may have more than are left.
+    /// How many requests of the mix are needed for this many partitions. The last of them may exceed the number.
     pub(crate) fn requests_of(&self, partitions: u64) -> u64 {
         let mut counts = self.mix.shares().map(|(operation, _)| match self.operations[operation].made {
             Some(Made::Inserts { insert, .. }) => insert.partitions.only().and_then(|only| u64::try_from(only).ok()),

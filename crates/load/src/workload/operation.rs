@@ -6,27 +6,27 @@ use crate::rows::{self, Fields, Insert, Rows};
 use helenus_notation::did_you_mean;
 use helenus_notation::{Count, Error, Section};
 
-/// A prepared statement with a name.
+/// A named statement that is prepared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Operation {
     pub name: String,
-    /// With named markers, each the name of a parameter.
+    /// The statement with named markers, each the name of a parameter.
     pub cql: String,
     /// Its consistency level, if it differs from the workload's.
     pub consistency: Option<Consistency>,
     /// Consistency of the Paxos rounds of a conditional statement; SERIAL by default.
     pub serial_consistency: Option<SerialConsistency>,
-    /// Rows per page. One request reads all pages, one after the other, and ends with the last.
+    /// Rows per page. A request reads all pages one after the other, and ends with the last one.
     pub page_size: Option<u32>,
     pub batch: Option<Batch>,
-    /// For an operation whose markers are columns of the workload's `[rows]`.
+    /// The generated rows, for an operation whose markers are columns of the workload's `[rows]`.
     pub(crate) made: Option<Made>,
 }
 
-/// The use of the rows that are made for a request.
+/// How the generated rows of a request are used.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Made {
-    /// A statement for each row, in one batch where there are several.
+    /// An insert: a statement for each row, sent as a batch if there are several.
     Inserts {
         insert: Insert,
         kind: BatchKind,
@@ -36,13 +36,13 @@ pub(crate) enum Made {
     Queries(Fields),
 }
 
-/// One request with many draws of the statement.
+/// A batch: one request that executes the statement many times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    /// How many draws.
+    /// Number of executions of the statement.
     pub rows: u32,
     pub kind: BatchKind,
-    /// Parameters drawn once for all rows of a request, such as the partition key.
+    /// Parameters that have one value for all rows of a request, such as the partition key.
     pub by: Vec<String>,
 }
 
@@ -50,16 +50,16 @@ pub struct Batch {
 #[serde(rename_all = "lowercase")]
 pub enum BatchKind {
     Unlogged,
-    /// Through the batch log: all of it in the end, or nothing.
+    /// Logged: written to the batch log first, so that eventually all or none of the statements are applied.
     Logged,
-    /// Of counters.
+    /// A batch of counter updates.
     Counter,
 }
 
 const MOST_ROWS: u64 = 65_535;
 
 impl Operation {
-    /// One plain request for each draw.
+    /// Instead of a batch, a plain request for each execution.
     pub fn new(name: &str, cql: &str) -> Operation {
         Operation {
             name: name.to_string(),
@@ -72,13 +72,13 @@ impl Operation {
         }
     }
 
-    /// Whether a request is one EXECUTE whose answer needs no look at its rows: no batch, no pages, no condition.
+    /// Whether a request is a single EXECUTE whose result rows need not be read: no batch, no pages, no condition.
     pub fn is_plain(&self) -> bool {
         let several = matches!(self.made, Some(Made::Inserts { single: false, .. }));
         self.batch.is_none() && !several && self.page_size.is_none() && !self.is_conditional()
     }
 
-    /// Whether it is a lightweight transaction, which may be answered well and yet not be applied.
+    /// Whether it is a lightweight transaction, which may succeed without being applied.
     pub fn is_conditional(&self) -> bool {
         markers::is_conditional(&self.cql)
     }
@@ -88,18 +88,18 @@ impl Operation {
         markers::begins_with(&self.cql, "SELECT")
     }
 
-    /// The table that it writes to, in its own spelling.
+    /// The table that it writes to, as the statement names it.
     pub fn written_table(&self) -> Option<&str> {
         markers::written_table(&self.cql)
     }
 
-    /// Draws of the statement in one request.
+    /// Number of executions of the statement in one request.
     pub fn rows(&self) -> u64 {
         self.batch.as_ref().map_or(1, |batch| u64::from(batch.rows))
     }
 }
 
-/// Reads an operation and its weight.
+/// Reads an operation and its weight from the file.
 pub(super) fn read(
     name: &str,
     mut section: Section<'_>,

@@ -1,4 +1,4 @@
-//! How the value of a bind marker comes about, and how it is written in a file.
+//! How the value of a bind marker is generated, and its notation in a file.
 
 use super::distribution::{self, Distribution};
 use helenus_notation::{Bytes, Count, Error, Section};
@@ -7,49 +7,49 @@ use std::time::Duration;
 /// A named generator of values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
-    /// The name of its bind markers.
+    /// The name of the parameter and of its bind markers.
     pub name: String,
     pub generator: Generator,
 }
 
-/// The values of a bind marker. The type of the column decides how they are written: key 7 is the number 7 for a bigint,
-/// text that ends in 7 for a text, and a unique UUID for a uuid.
+/// The generator of a bind marker's values. The type of the column decides how a value is encoded: key 7 is the number
+/// 7 for a bigint, text that ends in 7 for a text, and a unique UUID for a uuid.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Generator {
-    /// A number from 0 to below `population`.
+    /// A key: a number from 0 to below `population`.
     Key {
         population: u64,
         distribution: Distribution,
-        /// Before the digits, for text.
+        /// Text before the digits, for text columns.
         prefix: String,
-        /// Length for text and blob; shorter than prefix and digits leaves them as they are.
+        /// Length for text and blob; a length shorter than prefix and digits has no effect.
         size_bytes: u32,
-        /// Whether [`super::Workload::set_population`] is about it.
+        /// Whether [`super::Workload::set_population`] changes the population.
         scale: bool,
     },
-    /// Bytes or text without meaning. The distribution is that of the sizes.
+    /// Random bytes or text. The distribution is that of the sizes.
     Value { min_bytes: u32, max_bytes: u32, sizes: Distribution, content: Content },
-    /// A whole number from `min` up to `max`: an amount, a time to live.
+    /// An integer from `min` to `max`, such as an amount or a time to live.
     Integer { min: i64, max: i64, distribution: Distribution },
-    /// The intended start of the request, earlier by `before`, rounded down to a multiple of `truncate`.
+    /// The intended start of the request minus `before`, rounded down to a multiple of `truncate`.
     Timestamp { before: Duration, truncate: Option<Duration> },
-    /// Always the same.
+    /// A constant.
     Fixed(Literal),
     /// A list or set, each item from the inner generator.
     List { of: Box<Generator>, min_items: u32, max_items: u32 },
 }
 
-/// The content of a value's bytes, which decides how well they compress. Ratios were measured with LZ4 on chunks of 16 KiB,
-/// the default of tables.
+/// The content of a value's bytes, which determines how well they compress. Ratios were measured with LZ4 on chunks of
+/// 16 KiB, the default of tables.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Content {
-    /// Does not compress.
+    /// Incompressible bytes.
     Random,
-    /// Compressed to that share of its size, from 0.05 to 1, as `nodetool tablestats` shows it.
+    /// Bytes that compress to this share of their size, from 0.05 to 1, as `nodetool tablestats` shows it.
     Compressible { ratio: f64 },
-    /// Words: compressed to about 0.75.
+    /// Words, which compress to about 0.75 of their size.
     Text,
-    /// Records of JSON, cut anywhere: compressed to about 0.49.
+    /// JSON records, cut at any point, which compress to about 0.49 of their size.
     Json,
 }
 
@@ -63,7 +63,7 @@ pub enum Literal {
 }
 
 impl Generator {
-    /// The name of its kind in a file.
+    /// The name of the generator's kind in a file.
     pub fn kind(&self) -> &'static str {
         match self {
             Generator::Key { .. } => "key",
@@ -80,7 +80,7 @@ impl Generator {
         }
     }
 
-    /// The generator of single values: for a list, that of its items.
+    /// The generator of single values; for a list, that of its items.
     pub fn single(&self) -> &Generator {
         match self {
             Generator::List { of, .. } => of.single(),
@@ -169,7 +169,7 @@ fn read_integer(section: &mut Section<'_>) -> Result<Generator, Error> {
     Ok(Generator::Integer { min, max, distribution })
 }
 
-/// How many a list has: `items`, or `min_items` and `max_items`.
+/// The number of items of a list: `items`, or `min_items` and `max_items`.
 fn read_items(section: &mut Section<'_>) -> Result<Option<(u32, u32)>, Error> {
     let mut items = |key| match section.optional::<i64>(key)? {
         Some(items) if !(0..=MOST_ITEMS).contains(&items) => {

@@ -1,24 +1,24 @@
-//! Bytes made once, of which values are slices: making a value costs a copy and no random numbers.
+//! Bytes that are generated once and sliced into values: making a value costs a copy and no random numbers.
 
 use super::{Content, Generator, Parameter};
 use crate::draw::Draw;
 use rand::TryRng;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Large enough that values that lie near each other in an SSTable's 16 KiB chunk rarely share bytes (in 1 of 100 bytes,
-/// for values of 34), small enough to stay in a core's own cache.
+/// Size of the pool: large enough that values that are close to each other in an SSTable's 16 KiB chunk rarely share
+/// bytes (1 of 100 bytes, for values of 34), small enough to stay in a CPU core's own cache.
 const POOL_BYTES: usize = 1 << 20;
 
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// A few: one for each kind of content that the workload has.
+    /// The pools, one for each kind of content that the workload has.
     buffers: Vec<(Content, Vec<u8>)>,
-    /// Partitions of generated rows that requests have taken so far, and the total number.
+    /// Partitions of generated rows that requests have used so far, and the total number.
     taken: AtomicU64,
     partitions: u64,
 }
 
-/// A request's partitions of generated rows: a range among those of the run.
+/// A request's partitions of generated rows: a range of those of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PartitionRange {
     pub first: u64,
@@ -26,7 +26,7 @@ pub(crate) struct PartitionRange {
 }
 
 impl Pool {
-    /// Makes what the parameters need.
+    /// Generates the pools that the parameters need.
     pub fn new(seed: u64, parameters: &[Parameter]) -> Pool {
         let mut longest: Vec<(Content, usize)> = Vec::new();
         for parameter in parameters {
@@ -43,19 +43,19 @@ impl Pool {
         Pool { buffers, taken: AtomicU64::new(0), partitions: u64::MAX }
     }
 
-    /// No more partitions than those are given to requests.
+    /// Limits the partitions that requests get to this number.
     pub fn of_partitions(mut self, partitions: Option<u64>) -> Pool {
         self.partitions = partitions.unwrap_or(u64::MAX);
         self
     }
 
-    /// The next partitions: so many, or those that are left, and one at least.
+    /// The next partitions for a request: the wanted number, or as many as are left, but at least one.
     pub fn take(&self, count: u64) -> PartitionRange {
         let first = self.taken.fetch_add(count, Ordering::Relaxed);
         PartitionRange { first, count: count.min(self.partitions.saturating_sub(first)).max(1) }
     }
 
-    /// A value of `length` bytes, which is at most what a parameter asked for.
+    /// A value of `length` bytes, which must not exceed the largest size of the parameters.
     pub fn slice(&self, content: Content, length: usize, draw: &mut Draw) -> &[u8] {
         let Some((_, bytes)) = self.buffers.iter().find(|(known, _)| *known == content) else { return &[] };
         let start = draw.below((bytes.len() - length) as u64 + 1) as usize;
@@ -83,12 +83,12 @@ fn random(draw: &mut Draw, length: usize) -> Vec<u8> {
 fn compressible(draw: &mut Draw, length: usize, ratio: f64) -> Vec<u8> {
     const TURN: usize = 100;
     const COST: f64 = 4.5;
-    // Shorter runs are no gain.
+    // Shorter runs do not compress.
     const SHORTEST_RUN: usize = 8;
     let kept = (ratio * TURN as f64 - COST).max(0.0);
     let mut bytes = random(draw, length);
     for turn in bytes.chunks_mut(TURN) {
-        // Rounded up or down at random, so that the mean is right.
+        // Rounded up or down at random, so that the mean is exact.
         let kept = kept as usize + usize::from(draw.unit() < kept.fract());
         if turn.len() > kept + SHORTEST_RUN {
             turn[kept..].fill(0);
@@ -97,14 +97,14 @@ fn compressible(draw: &mut Draw, length: usize, ratio: f64) -> Vec<u8> {
     bytes
 }
 
-/// Lower-case words of a small vocabulary, the first of it the most frequent: compresses about as prose does.
+/// Lower-case words of a small vocabulary, the first ones most frequent. They compress about as well as prose.
 fn words(draw: &mut Draw, length: usize) -> Vec<u8> {
     let vocabulary: Vec<Vec<u8>> = (0..2048)
         .map(|_| (0..2 + draw.below(9)).map(|_| b'a' + (draw.below(26).min(draw.below(26))) as u8).collect())
         .collect();
     let mut text = Vec::with_capacity(length + 16);
     while text.len() < length {
-        // The square of a uniform number favours the front.
+        // The square of a uniform number makes the first words more frequent.
         let chosen = (draw.unit().powi(2) * vocabulary.len() as f64) as usize;
         text.extend_from_slice(&vocabulary[chosen]);
         text.push(b' ');
@@ -113,7 +113,7 @@ fn words(draw: &mut Draw, length: usize) -> Vec<u8> {
     text
 }
 
-/// Records with numbers, names and flags, as services store them.
+/// JSON records with numbers, names and flags, as services store them.
 fn json(draw: &mut Draw, length: usize) -> Vec<u8> {
     let names: Vec<String> = (0..512).map(|_| (0..4 + draw.below(6)).map(|_| letter(draw)).collect()).collect();
     let name = |draw: &mut Draw| names[(draw.unit().powi(2) * names.len() as f64) as usize].as_str();
@@ -170,7 +170,7 @@ mod tests {
         }
     }
 
-    /// The compressed share of values of 120 bytes that lie in chunks of 16 KiB, as they do in a table.
+    /// The compressed share of values of 120 bytes in chunks of 16 KiB, as in a table.
     fn ratio(content: Content) -> f64 {
         let pool = Pool::new(1, &[value(content, 120)]);
         let mut draw = Draw::new(1, 1, 1);

@@ -4,7 +4,7 @@ use super::bind::Shape;
 use crate::draw::{Draw, mix};
 use scylla::serialize::writers::{CellOverflowError, CellWriter};
 
-/// Its range is known to fit the shape, so that no bits are cut off.
+/// Encodes an integer. It is known to fit the type, so no bits are lost.
 pub(super) fn write_integer(whole: i64, shape: Shape, writer: CellWriter<'_>) -> Result<(), CellOverflowError> {
     match shape {
         Shape::TinyInt => writer.set_value(&(whole as i8).to_be_bytes()),
@@ -63,7 +63,7 @@ pub(super) fn write_time(
             let days = time_ns.div_euclid(86_400_000_000_000) + (1 << 31);
             writer.set_value(&(days as u32).to_be_bytes())
         }
-        // Version 1 counts 100 ns from 15 October 1582 (RFC 9562, section 5.1).
+        // Version 1 UUIDs count units of 100 ns from 15 October 1582 (RFC 9562, section 5.1).
         Shape::TimeUuid => {
             let ticks = (time_ns.div_euclid(100) + 0x01b2_1dd2_1381_4000) as u64;
             let high = (ticks << 32) | ((ticks >> 16) & 0xffff_0000) | ((ticks >> 48) & 0x0fff);

@@ -6,12 +6,12 @@ use helenus_notation::{Error, Section};
 /// How rows are read back and compared with what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
-    /// Position of the operation that reads a row.
+    /// Index of the operation that reads a row.
     pub operation: usize,
     /// Index of the operation that wrote it.
     pub written_by: usize,
-    /// Columns of the answer, each with the parameter that it was written with. Empty: those that have the name of a
-    /// parameter of the writing operation.
+    /// Columns of the answer, each with the parameter that it was written with. If empty: the columns that are named
+    /// like a parameter of the writing operation.
     pub columns: Vec<(String, String)>,
 }
 

@@ -1,4 +1,5 @@
-//! One connection: its bytes in both directions, and the way from a refused connect to a prepared statement.
+//! One connection of the thin driver: its bytes in both directions, and its states from connecting to prepared
+//! statements.
 
 use super::frame::{self, Execute, Framing, Header, Prepared};
 use super::inbox::{Inbox, Received};
@@ -14,11 +15,11 @@ use mio::{Interest, Registry, Token};
 use std::io;
 use std::net::SocketAddr;
 
-/// How long a node is given to take a connection and to prepare the statements.
+/// Timeout for connecting and for preparing the statements.
 const OPEN_NS: i64 = 5_000_000_000;
-/// How long it waits before it tries again: at first, and at most.
+/// Backoff before the next attempt: the first, and the longest.
 const BACK_OFF_NS: (i64, i64) = (10_000_000, 1_000_000_000);
-/// With this many unwritten bytes the connection gets no more requests: bounds the memory for a node that does not
+/// A connection with this many unwritten bytes gets no more requests. This bounds the memory for a node that does not
 /// read.
 const MOST_PENDING_BYTES: usize = 8 << 20;
 
@@ -58,7 +59,7 @@ enum State {
     Greeting {
         until_ns: i64,
     },
-    /// `left` statements are not prepared yet.
+    /// The statements are being prepared; `left` of them are not yet.
     Preparing {
         until_ns: i64,
         left: usize,
@@ -111,7 +112,7 @@ impl Connection {
         self.is_ready() && !self.streams.is_full() && self.outbox.pending_bytes() < MOST_PENDING_BYTES
     }
 
-    /// Connects when it is due, and gives up what takes too long.
+    /// Connects when the backoff has passed, and abandons attempts that take too long.
     pub fn tick(&mut self, registry: &Registry, access: &Access, now_ns: i64) -> Result<(), Broken> {
         match self.state {
             State::Down { retry_ns } if now_ns >= retry_ns => {
@@ -133,7 +134,7 @@ impl Connection {
         }
     }
 
-    /// The socket can be written to: a connect has ended, or what is pending can go on.
+    /// Called when the socket is writable: a connect has ended, or pending bytes can be written.
     pub fn writable(&mut self) -> Result<(), Broken> {
         let (State::Connecting { until_ns }, Some(socket)) = (self.state, &mut self.socket) else {
             return self.flush();
@@ -159,16 +160,16 @@ impl Connection {
         if !socket.is_encrypted() {
             return Ok(received);
         }
-        // The received bytes may have ended the handshake that outgoing bytes waited for.
+        // The received bytes may have completed the handshake that outgoing bytes waited for.
         self.flush()?;
         Ok(match received {
-            // TLS gives one record at a time.
+            // TLS returns one record per read, so more may be pending.
             Received::Bytes { .. } => Received::Bytes { all: false },
             other => other,
         })
     }
 
-    /// Takes an answer that comes before the connection is ready. True when it is ready with it.
+    /// Processes an answer that comes before the connection is ready. Returns true if the connection is ready now.
     pub fn shake_hands(
         &mut self,
         answer: (Header, &[u8]),
@@ -221,7 +222,7 @@ impl Connection {
         self.outbox.frame(opcode::PREPARE, stream, &frame::prepare(&statement.cql, self.framing.protocol));
     }
 
-    /// Takes the answer to PREPARE.
+    /// Processes the answer to PREPARE.
     pub fn prepared(&mut self, operation: usize, statement: &Statement, message: &[u8]) -> Result<(), Malformed> {
         let prepared = Prepared::read(message, self.framing.protocol)?;
         self.executes[operation] = frame::execute(&prepared, statement.terms);
@@ -233,7 +234,7 @@ impl Connection {
         self.outbox.execute(stream, &self.executes[operation], values)
     }
 
-    /// Writes what the socket takes; the rest goes when it can be written to again.
+    /// Writes as much as the socket accepts; the rest is written when it is writable again.
     pub fn flush(&mut self) -> Result<(), Broken> {
         match &mut self.socket {
             Some(socket) => Ok(self.outbox.write(socket)?),
@@ -241,10 +242,10 @@ impl Connection {
         }
     }
 
-    /// Closes it; it is tried again after a while.
+    /// Closes the connection; it is retried after a backoff.
     pub fn close(&mut self, registry: &Registry, now_ns: i64) {
         if let Some(mut socket) = self.socket.take() {
-            // It may never have been registered; the kernel forgets it with the descriptor anyway.
+            // The socket may never have been registered; the kernel removes it when the descriptor is closed.
             let _ = registry.deregister(socket.tcp());
         }
         self.inbox.clear();

@@ -24,14 +24,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const TIMER: Token = Token(usize::MAX);
-/// Shorter waits are not worth a system call to set the timer: the loop polls once more instead.
+/// For shorter waits a system call to set the timer is not worth it: the loop polls again instead.
 const SHORT_NS: i64 = 3_000;
-/// Requests that are due within so long after others were sent go together with the next: above 20,000/s a wake for each
-/// would cost more than the requests do. It is part of their response time, and less than a timer of the kernel is late.
+/// Requests that are due within this time after the last write are sent together with the next ones: above 20,000/s a
+/// wake-up for each would cost more than the requests. This delay is part of their response time, and shorter than the
+/// kernel's timers are late.
 const TOGETHER_NS: i64 = 50_000;
-/// Requests that are made before they are written, so that the first does not wait for the last of thousands.
+/// The most requests that are built before they are written, so that the first does not wait for thousands of others.
 const MOST_UNSENT: usize = 64;
-/// A connection with so many orphaned streams is closed: the node has lost them.
+/// A connection with this many orphaned streams is closed, because the node has lost them.
 const MOST_ORPHANS: usize = 16_384;
 
 /// The parts that an engine is built from.
@@ -50,7 +51,7 @@ pub(super) struct Parts {
 
 pub(super) struct Engine {
     statements: Arc<Vec<Statement>>,
-    /// Place of each statement's table in the ring.
+    /// For each statement, the index of its table in the ring.
     tables: Vec<Option<usize>>,
     shared_ring: Shared,
     ring: Arc<Ring>,
@@ -63,14 +64,14 @@ pub(super) struct Engine {
     connections_per_node: usize,
     share: (usize, usize),
     connections: Vec<Connection>,
-    /// By node.
+    /// The connections by node.
     of_node: Vec<Vec<usize>>,
     poll: Poll,
     events: Events,
     timer: Timer,
-    /// The time at which the timer rings.
+    /// The time for which the timer is set.
     timer_ns: i64,
-    /// When requests were sent last.
+    /// The time at which requests were last sent.
     sent_ns: i64,
     /// Connections with unwritten bytes.
     dirty: Vec<usize>,
@@ -113,17 +114,17 @@ impl Engine {
         Ok(engine)
     }
 
-    /// One more than the highest number of a request of the mix.
+    /// One more than the highest request number of the mix so far.
     pub fn next_number(&self) -> u64 {
         self.next_number
     }
 
-    /// The reason if there is no connection.
+    /// The reason, if there is no connection.
     pub fn failure(&self) -> &str {
         &self.last_failure
     }
 
-    /// Whether each connection has been tried, and how many are ready.
+    /// Whether every connection has been tried, and how many are ready.
     pub fn ready(&self) -> usize {
         self.connections.iter().filter(|connection| connection.is_ready()).count()
     }
@@ -163,7 +164,7 @@ impl Engine {
         self.events = events;
     }
 
-    /// Looks after the connections, and after requests that have waited for longer than since `before_ns`.
+    /// Maintains the connections, and abandons requests that started before `before_ns`.
     pub fn tick(&mut self, now_ns: i64, before_ns: i64) {
         self.follow_ring();
         self.abandon(before_ns, Outcome::Timeout, "no answer within the client's timeout");
@@ -178,7 +179,7 @@ impl Engine {
         }
     }
 
-    /// Waits no longer for the requests that started before a time.
+    /// Abandons the requests that started before a time.
     pub fn abandon(&mut self, before_ns: i64, outcome: Outcome, reason: &str) {
         let end_ns = self.clock.now_ns();
         let mut given_up = Vec::new();
@@ -191,7 +192,7 @@ impl Engine {
         }
     }
 
-    /// Sends what is due. Returns when the next one is due, if that is known.
+    /// Sends the due requests. Returns when the next one is due, if that is known.
     fn send_due(&mut self) -> Option<i64> {
         let mut now_ns = self.clock.now_ns();
         let mut made = 0;
@@ -255,7 +256,8 @@ impl Engine {
         self.supply.sent();
     }
 
-    /// The connection with the fewest requests in flight to the first replica that has one; to any node where none has.
+    /// The connection with the fewest requests in flight to the first replica that has a free one; to any node if no
+    /// replica has.
     fn choose(&self, replicas: &[u16], number: u64) -> Option<usize> {
         if let [only] = self.connections.as_slice() {
             return only.can_take().then_some(0);
@@ -271,7 +273,7 @@ impl Engine {
             .or_else(|| turned(self.of_node.len()).find_map(least))
     }
 
-    /// Hands over what was built.
+    /// Writes the built requests to the sockets.
     fn flush(&mut self) {
         while let Some(index) = self.dirty.pop() {
             let connection = &mut self.connections[index];
@@ -303,7 +305,7 @@ impl Engine {
         };
         match self.poll.poll(&mut self.events, timeout) {
             Ok(()) => {}
-            // Interrupted; the loop comes round again.
+            // Interrupted by a signal; the loop tries again.
             Err(_) => self.events.clear(),
         }
     }
@@ -327,7 +329,7 @@ impl Engine {
         }
     }
 
-    /// Takes the answers that are whole. All of them were back when the last bytes came.
+    /// Processes the complete answers. Their time is that of the last bytes that came.
     fn take_answers(&mut self, index: usize) -> Result<(), Broken> {
         let end_ns = self.clock.now_ns();
         let mut unprepared = Vec::new();
@@ -335,7 +337,7 @@ impl Engine {
             let connection = &mut self.connections[index];
             let Some((header, message)) = connection.inbox.next()? else { break };
             if header.stream < 0 {
-                // An event, which was not asked for.
+                // An event message, which was not requested.
                 continue;
             }
             let Some(flight) = connection.streams.get_mut(header.stream) else {
@@ -398,7 +400,7 @@ impl Engine {
         }
     }
 
-    /// The node has forgotten a statement: it is prepared again, and then the request is sent again, once.
+    /// The node has forgotten a statement: the statement is prepared again, and then the request is sent a second time.
     fn prepare_again(&mut self, index: usize, stream: i16) {
         let connection = &mut self.connections[index];
         let Some(flight) = connection.streams.get_mut(stream).map(|flight| *flight) else { return };
@@ -436,7 +438,7 @@ impl Engine {
         }
     }
 
-    /// Enters what was in flight on a connection that broke, and lets it be tried again.
+    /// Records the requests that were in flight on a broken connection, and lets the connection be retried.
     fn lose(&mut self, index: usize, why: &Broken) {
         let end_ns = self.clock.now_ns();
         let connection = &mut self.connections[index];
@@ -451,8 +453,8 @@ impl Engine {
         self.connections[index].close(self.poll.registry(), end_ns);
     }
 
-    /// Takes over a ring that has changed: connections to nodes that are new. Those to nodes that have gone stay, and
-    /// are down.
+    /// Applies a changed ring: opens connections to new nodes. Connections to nodes that have left stay, without being
+    /// connected.
     fn follow_ring(&mut self) {
         let version = self.shared_ring.version();
         if version == self.ring_version {
@@ -479,7 +481,7 @@ impl Engine {
 }
 
 fn ended(flight: &Flight, end_ns: i64, node: u16, line: ConnectionId, stream: i16, outcome: Outcome) -> Ended {
-    // A request that was never sent ends when it began.
+    // The end of a request that was never sent is its start.
     let start_ns = if flight.start_ns == i64::MAX { end_ns } else { flight.start_ns };
     Ended {
         job: flight.job,

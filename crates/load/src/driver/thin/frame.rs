@@ -1,5 +1,5 @@
-//! Frames of the CQL binary protocol, versions 4 and 5: those that the loop writes, and the parts of responses that it
-//! reads. Incoming bytes are not trusted.
+//! Frames of the CQL binary protocol, versions 4 and 5: those that the driver writes, and the parts of responses that
+//! it reads. Incoming bytes are not trusted.
 //!
 //! Source: Apache Cassandra, doc/native_protocol_v4.spec and doc/native_protocol_v5.spec.
 
@@ -9,7 +9,7 @@ use helenus_cassandra::cql::frame::{BodyReader, Malformed, opcode, skip_extras};
 use helenus_cassandra::cql::{Compression, Packing, read_type};
 
 pub(super) const HEADER_BYTES: usize = 9;
-/// The largest that a frame may be (section 2.4 of the specification).
+/// The largest frame that the protocol allows (section 2.4 of the specification).
 const LARGEST_BODY_BYTES: u32 = 256 << 20;
 /// The flag of a frame whose body is compressed, in version 4.
 pub(super) const COMPRESSED: u8 = 0x01;
@@ -26,12 +26,12 @@ impl Framing {
         Framing { protocol: access.protocol, compression: access.compression }
     }
 
-    /// The compression of single frame bodies; None if there is none.
+    /// The compression of single frame bodies; None if bodies are not compressed.
     pub fn of_bodies(self) -> Option<Compression> {
         self.compression.filter(|_| self.protocol == Protocol::V4)
     }
 
-    /// How the segments are packed that frames travel in after the handshake.
+    /// The compression of the segments that frames travel in after the handshake.
     pub fn of_segments(self) -> Option<Packing> {
         match (self.protocol, self.compression) {
             (Protocol::V4, _) => None,
@@ -41,7 +41,7 @@ impl Framing {
     }
 }
 
-/// The header of an answer.
+/// The header of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     pub stream: i16,
@@ -51,11 +51,11 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads the header at the start of the bytes; none while it is not whole.
+    /// Parses the header at the start of the bytes; None if it is incomplete.
     pub fn read(bytes: &[u8], protocol: Protocol) -> Result<Option<Header>, Malformed> {
         let Some((head, _)) = bytes.split_first_chunk::<HEADER_BYTES>() else { return Ok(None) };
         let [version, flags, stream_high, stream_low, opcode, length @ ..] = *head;
-        // A node that does not support a version answers in one that it supports.
+        // A node that does not support a version answers in a version that it supports.
         let refuses = opcode == opcode::ERROR && (0x83..=0x86).contains(&version);
         if version != protocol.number() | 0x80 && !refuses {
             return Err(Malformed(if version == protocol.number() {
@@ -76,7 +76,7 @@ impl Header {
         self.flags & COMPRESSED != 0
     }
 
-    /// The body without what flags put in front of it: tracing id, warnings, custom payload (section 2.2).
+    /// The body without the fields that flags announce: tracing id, warnings, custom payload (section 2.2).
     pub fn message<'a>(&self, body: &'a [u8]) -> Result<&'a [u8], Malformed> {
         if self.flags & 0x0e == 0 {
             return Ok(body);
@@ -85,7 +85,7 @@ impl Header {
     }
 }
 
-/// The header of a request, before its length is known.
+/// The header of a request, with the length still open.
 pub(super) fn header(protocol: Protocol, opcode: u8, stream: i16) -> [u8; HEADER_BYTES] {
     let [high, low] = stream.to_be_bytes();
     [protocol.number(), 0, high, low, opcode, 0, 0, 0, 0]
@@ -105,7 +105,7 @@ pub(super) fn startup(compression: Option<Compression>) -> Vec<u8> {
     body
 }
 
-/// The answer to AUTHENTICATE: SASL PLAIN.
+/// The token for AUTHENTICATE: SASL PLAIN.
 pub(super) fn plain_credentials(user: &str, password: &str) -> Vec<u8> {
     let token = [b"\0", user.as_bytes(), b"\0", password.as_bytes()].concat();
     let mut body = (token.len() as i32).to_be_bytes().to_vec();
@@ -166,11 +166,11 @@ pub(super) struct Execute {
 /// The content of an answer to an EXECUTE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer<'a> {
-    /// Success; with the number of rows if the response can have rows.
+    /// Success, with the number of rows if the response can have rows.
     Done {
         rows: Option<u64>,
     },
-    /// The node does not know the statement any more.
+    /// The node does not know the prepared statement any more.
     Unprepared,
     Failed {
         outcome: Outcome,
@@ -216,7 +216,7 @@ pub(super) fn error(message: &[u8]) -> Result<(i32, &str), Malformed> {
     Ok((code, reader.text()?))
 }
 
-/// Codes of section 9; none for a statement that is not prepared.
+/// Outcomes by error code (section 9); None for an unprepared statement.
 fn outcome_of(code: i32) -> Option<Outcome> {
     Some(match code {
         0x2500 => return None,
@@ -231,7 +231,7 @@ fn outcome_of(code: i32) -> Option<Outcome> {
     })
 }
 
-/// A node's ids of a prepared statement.
+/// The ids that a node gives to a prepared statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Prepared {
     pub id: Vec<u8>,
@@ -273,7 +273,7 @@ fn skip_metadata(reader: &mut BodyReader<'_>) -> Result<(), Malformed> {
         reader.bytes()?;
     }
     if flags & CHANGED != 0 {
-        // The new id of the result's columns is skipped.
+        // Skip the new id of the result's columns.
         reader.short_bytes()?;
     }
     if flags & NO_METADATA != 0 {
@@ -330,7 +330,7 @@ mod tests {
         let mut huge = answer(opcode::RESULT, &[]);
         huge[5] = 0x7f;
         assert!(read(&huge).is_err());
-        // A node that does not know version 5 says so in version 4.
+        // A node that does not support version 5 says so in version 4.
         assert!(Header::read(&answer(opcode::ERROR, &[]), Protocol::V5).is_ok());
         assert!(Header::read(&answer(opcode::RESULT, &[]), Protocol::V5).is_err());
     }
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(read(&1i32.to_be_bytes()), Ok::<_, Malformed>(None));
         assert_eq!(read(&rows(4, &[], 0)), Ok(Some(0)));
         assert_eq!(read(&rows(4, &[], 3)), Ok(Some(3)));
-        // Keyspace k, table t, a column l of type list<int>.
+        // The metadata of keyspace k, table t, and a column l of type list<int>.
         let metadata = [0, 1, b'k', 0, 1, b't', 0, 1, b'l', 0, 0x20, 0, 9];
         assert_eq!(read(&rows(1, &metadata, 0)), Ok(Some(0)));
         assert!(read(&rows(1, &metadata[..9], 0)[..20]).is_err());

@@ -1,7 +1,7 @@
-//! Answers of a node that is broken or hostile, for all that reads them: frames that a node may send are damaged in a few
-//! places and read, some ten thousand times. No bytes make a reader panic, or take memory that they don't fill.
+//! Fuzz tests with the answers of a broken or hostile node: valid frames are damaged in a few places and parsed, some
+//! ten thousand times. No bytes may make a parser panic, or allocate more memory than they fill.
 //!
-//! Each case follows from its number, which a failure prints. `HELENUS_FUZZ_CASES` is for more of them.
+//! Each case follows from its number, which a failure prints. `HELENUS_FUZZ_CASES` sets a larger number of cases.
 
 use super::frame::{Answer, Framing, Prepared, authenticator, error};
 use super::inbox::{Inbox, Received};

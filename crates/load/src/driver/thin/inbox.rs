@@ -6,7 +6,7 @@ use helenus_cassandra::cql::frame::Malformed;
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// Room for the answers of many requests in one system call.
+/// Space for the answers of many requests in one system call.
 const ROOM_BYTES: usize = 256 << 10;
 
 #[derive(Debug)]
@@ -23,12 +23,12 @@ pub(super) struct Inbox {
 /// The result of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Received {
-    /// Bytes came; `all` when there can't be more at the moment.
+    /// Bytes were read; `all` means that there are no more at the moment.
     Bytes {
         all: bool,
     },
     Nothing,
-    /// The other side has closed.
+    /// The other side has closed the connection.
     End,
 }
 
@@ -37,12 +37,12 @@ impl Inbox {
         Inbox { framing, segmented: false, arrived: Buffer::default(), opened: Buffer::default(), body: Vec::new() }
     }
 
-    /// From here on frames travel in segments.
+    /// From here on, frames come in segments.
     pub fn begin_segments(&mut self) {
         self.segmented = true;
     }
 
-    /// Reads once.
+    /// Reads once from the socket.
     pub fn receive(&mut self, from: &mut impl Read) -> io::Result<Received> {
         let room = self.arrived.room();
         loop {
@@ -60,7 +60,7 @@ impl Inbox {
         }
     }
 
-    /// The next whole frame: its header and its message. It is read when this returns it.
+    /// The next complete frame, as header and message. It is consumed by this call.
     pub fn next(&mut self) -> Result<Option<(Header, &[u8])>, Malformed> {
         let Some((header, body)) = self.next_frame()? else { return Ok(None) };
         let frames = if self.segmented { &self.opened } else { &self.arrived };
@@ -91,7 +91,7 @@ impl Inbox {
         }
     }
 
-    /// Opens the next segment; false when it is not whole.
+    /// Opens the next segment; returns false if it is incomplete.
     fn open_segment(&mut self) -> Result<bool, Malformed> {
         let packing = self.framing.of_segments().unwrap_or_default();
         let Some(Segment { payload, size, .. }) = packing.open(self.arrived.unread())? else { return Ok(false) };
@@ -103,7 +103,7 @@ impl Inbox {
     #[cfg(test)]
     pub const ROOM_BYTES: usize = ROOM_BYTES;
 
-    /// Memory for what came in and is not read.
+    /// A buffer of received bytes that are not parsed yet.
     #[cfg(test)]
     pub fn room_bytes(&self) -> usize {
         self.arrived.bytes.len()
@@ -114,7 +114,7 @@ impl Inbox {
     }
 }
 
-/// Bytes that are taken from the front and added at the back.
+/// Consumes bytes at the front, and adds bytes at the back.
 #[derive(Debug, Default)]
 struct Buffer {
     bytes: Vec<u8>,
@@ -128,8 +128,8 @@ impl Buffer {
         &self.bytes[self.start..self.end]
     }
 
-    /// The part of a frame that is there moves to the front when the back is full, and the buffer grows for a frame that
-    /// is larger than it, by twice: so that a frame is never announced into memory that its bytes don't fill.
+    /// Makes space at the back: moves an incomplete frame to the front, and doubles the buffer if the frame is larger.
+    /// So a frame header never makes more memory be allocated than its bytes fill.
     fn room(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
@@ -174,7 +174,7 @@ mod tests {
         Framing { protocol: Protocol::V5, compression: Some(Compression::Lz4) },
     ];
 
-    /// A reader that returns the given sizes.
+    /// A reader whose reads return the given sizes.
     struct Trickle<'a>(&'a [u8], std::iter::Cycle<std::vec::IntoIter<usize>>);
 
     impl Read for Trickle<'_> {
@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    /// Answers as a node would send them: what the outbox writes, with the bit that says answer.
+    /// Answers as a node would send them: frames that the outbox writes, with the bit that marks an answer.
     fn answers(bodies: &[usize], framing: Framing) -> Vec<u8> {
         let mut frames = Vec::new();
         let whole = Framing { compression: framing.of_bodies(), protocol: framing.protocol };

@@ -1,4 +1,4 @@
-//! The thin driver: what the load costs at least. It carries prepared statements and nothing else.
+//! The thin driver, which costs the least CPU per request. It supports single prepared statements and nothing else.
 //!
 //! ```text
 //! session_thread (the driver crate: schema, preparing, topology) ──▶ statements, ring
@@ -8,8 +8,9 @@
 //! ledger ◀───┘  └────────────────────┴──────── inbox: segments, frames ◀── one read for many answers
 //! ```
 //!
-//! A thread has a loop and no tasks: it sends what is due, writes each connection once, waits, and reads each connection
-//! until it is empty. Many requests share a system call whenever many are due, and none waits for another.
+//! A thread runs a loop without tasks: it builds the due requests, writes to each connection once, waits, and reads
+//! each connection until it is empty. If many requests are due they share a system call, and none waits for the answer
+//! of another.
 
 mod connection;
 mod engine;

@@ -1,4 +1,4 @@
-//! Bytes to be sent on a connection that are not written yet.
+//! Bytes to be sent on a connection.
 
 use super::frame::{self, COMPRESSED, Execute, Framing, HEADER_BYTES};
 use helenus_cassandra::cql::frame::opcode;
@@ -8,10 +8,10 @@ use std::io::{self, Write};
 pub(super) struct Outbox {
     framing: Framing,
     segmented: bool,
-    /// Frames that are not in a segment yet, where they travel in segments.
+    /// Frames that are not in a segment yet, if frames travel in segments.
     frames: Vec<u8>,
     bytes: Vec<u8>,
-    /// How many of `bytes` are written.
+    /// The number of `bytes` that are already written.
     written: usize,
 }
 
@@ -20,7 +20,7 @@ impl Outbox {
         Outbox { framing, segmented: false, frames: Vec::new(), bytes: Vec::new(), written: 0 }
     }
 
-    /// From here on frames travel in segments.
+    /// From here on, frames travel in segments.
     pub fn begin_segments(&mut self) {
         self.segmented = true;
     }
@@ -49,7 +49,7 @@ impl Outbox {
         let at = to.len();
         to.extend_from_slice(&frame::header(self.framing.protocol, opcode, stream));
         body.iter().for_each(|part| to.extend_from_slice(part));
-        // The compression is agreed on with STARTUP, and holds after it.
+        // Compression is negotiated in STARTUP, and applies after it.
         if let Some(compression) = self.framing.of_bodies()
             && opcode != opcode::STARTUP
         {

@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A table of a keyspace.
 pub(super) type TableName = (String, String);
 
-/// Ascending tokens, each with the nodes that have what lies up to it.
+/// Tokens in ascending order, each with the replicas of the range that ends at it.
 type Replicas = Vec<(i64, Vec<u16>)>;
 
-/// The ring at one time. Nodes keep their number from one time to the next.
+/// The state of the ring at one time. The numbers of nodes do not change between states.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Ring {
     pub nodes: Vec<SocketAddr>,
@@ -22,10 +22,10 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// The ring according to the driver crate. `before` gives the nodes their numbers.
+    /// The ring as the driver crate knows it. `before` determines the numbers of known nodes.
     pub fn of(state: &ClusterState, tables: &[TableName], before: &Ring) -> Ring {
         let mut nodes = before.nodes.clone();
-        // Nodes disabled in the driver crate get no requests.
+        // Nodes that are disabled in the driver crate get no requests.
         let driven = state.get_nodes_info().iter().filter(|node| node.is_enabled());
         let present: Vec<SocketAddr> =
             driven.map(|node| SocketAddr::new(node.address.ip(), node.address.port())).collect();
@@ -49,21 +49,21 @@ impl Ring {
         Ring { nodes, tables }
     }
 
-    /// Where the replicas of a table are found; none when any node will do.
+    /// The index of a table's replicas; None if any node will do.
     pub fn table(&self, name: &TableName) -> Option<usize> {
         self.tables.iter().position(|(known, replicas)| known == name && !replicas.is_empty())
     }
 
-    /// The replicas of a token, for a table by index.
+    /// The replicas of a token, for a table given by its index.
     pub fn replicas(&self, table: usize, token: i64) -> &[u16] {
         let Some((_, ring)) = self.tables.get(table) else { return &[] };
         let at = ring.partition_point(|(up_to, _)| *up_to < token);
-        // After the last token comes the first.
+        // The ring wraps around: the first token follows the last.
         ring.get(at).or(ring.first()).map_or(&[], |(_, nodes)| nodes)
     }
 }
 
-/// The ring as it is now, for all threads.
+/// The current ring, shared by all threads.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shared {
     ring: Arc<Mutex<Arc<Ring>>>,
@@ -80,13 +80,13 @@ impl Shared {
         Arc::clone(&self.ring.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Changes with the ring.
+    /// A number that changes whenever the ring changes.
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
 }
 
-/// Where among a statement's values the partition key is, in the order of its columns.
+/// Indices of the partition key's columns among a statement's values, in the order of the key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct PartitionKey {
     positions: Vec<usize>,
@@ -100,7 +100,7 @@ impl PartitionKey {
         PartitionKey { positions: columns.into_iter().map(|(_, position)| usize::from(position)).collect() }
     }
 
-    /// The token of encoded values, each a length and its bytes; none when the key is not among them.
+    /// The token of encoded values, each a length and its bytes; None if the key is not among them.
     pub fn token(&self, values: &[u8]) -> Option<i64> {
         let mut hasher = Murmur3Partitioner.build_hasher();
         match self.positions[..] {
@@ -125,7 +125,7 @@ fn value(mut values: &[u8], position: usize) -> Option<&[u8]> {
         let length = usize::try_from(i32::from_be_bytes(*length)).ok();
         let (value, rest) = rest.split_at_checked(length.unwrap_or(0))?;
         if place == position {
-            // A null is no key.
+            // A null value is no valid key.
             return length.map(|_| value);
         }
         values = rest;
@@ -157,7 +157,7 @@ mod tests {
     fn a_partition_key_is_found_among_the_values() {
         let values = encoded(&[b"value", b"key", b""]);
         let single = PartitionKey { positions: vec![1] };
-        // Known from cqlsh: SELECT token(key) for the text 'key'.
+        // Expected value from cqlsh: SELECT token(key) for the text 'key'.
         assert_eq!(single.token(&values), PartitionKey { positions: vec![0] }.token(&encoded(&[b"key"])));
         let composite = PartitionKey { positions: vec![1, 0] };
         assert_ne!(composite.token(&values), single.token(&values));

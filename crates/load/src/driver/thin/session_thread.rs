@@ -1,5 +1,5 @@
-//! The thread with a session of the driver crate. For the thin driver it creates the schema, prepares the statements, and
-//! follows changes of the ring while the load runs.
+//! The thread with a session of the driver crate. It creates the schema, prepares the statements, and follows changes
+//! of the ring for the thin driver while the load runs.
 
 use super::frame::ExecuteParameters;
 use super::ring::{PartitionKey, Ring, Shared, TableName};
@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// How often it checks whether nodes have joined, left or moved.
+/// Interval of checks for nodes that have joined, left or moved.
 const REFRESH_EVERY: Duration = Duration::from_secs(1);
 
 /// A statement, ready to be sent.
@@ -35,7 +35,7 @@ pub(crate) struct Preparation {
     pub(super) ring: Shared,
 }
 
-/// The thread that has the session; it ends with this.
+/// The session thread, which ends when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct SessionThread {
     pub preparation: Preparation,
@@ -44,7 +44,7 @@ pub(crate) struct SessionThread {
 }
 
 impl SessionThread {
-    /// Connects, creates the schema if the plan says so, and prepares.
+    /// Connects, creates the schema if the plan says so, and prepares the statements.
     pub fn start(plan: &Arc<Plan>, points: &Arc<Vec<SocketAddr>>) -> Result<SessionThread, Error> {
         let (say_prepared, prepared) = std::sync::mpsc::channel();
         let (stop, stopped) = oneshot::channel();
@@ -82,7 +82,7 @@ impl Drop for SessionThread {
     fn drop(&mut self) {
         self.stop.take();
         if let Some(thread) = self.thread.take() {
-            // A panic there has been shown, and the load went on without it.
+            // A panic of that thread has been printed, and the load continued without it.
             let _ = thread.join();
         }
     }
@@ -98,7 +98,7 @@ async fn prepare(plan: &Plan, points: &[SocketAddr]) -> Result<(Preparation, Rin
     let session = session::open(plan, points).await?;
     if plan.create_schema {
         session::create_schema(&session, plan).await?;
-        // Lets the ring learn the keyspace.
+        // Adds the keyspace to those that the session keeps metadata of.
         session::refresh(&session).await;
     }
     let prepared = session::prepare(&session, plan).await?;

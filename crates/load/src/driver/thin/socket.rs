@@ -34,7 +34,7 @@ impl Read for Socket {
         match self {
             Socket::Plain(socket) => socket.read(into),
             Socket::Encrypted(encrypted) => match encrypted.read(into) {
-                // The node closed without a word of TLS, as a node does that ends.
+                // The node closed the connection without a TLS message, as a node does that shuts down.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
                 read => read,
             },

@@ -2,7 +2,7 @@
 
 use crate::driver::job::Job;
 
-/// More at once on one connection helps nobody, and the protocol allows 32,768.
+/// The most streams of a connection. More do not help, although the protocol allows 32,768.
 pub(super) const MOST_STREAMS: usize = 32_768;
 
 /// A request that waits for its answer.
@@ -11,7 +11,7 @@ pub(super) struct Flight {
     pub job: Job,
     pub operation: usize,
     pub request_bytes: u32,
-    /// When it was handed to the connection; `i64::MAX` until then.
+    /// When it was written to the connection; `i64::MAX` until then.
     pub start_ns: i64,
     pub purpose: Purpose,
 }
@@ -19,13 +19,14 @@ pub(super) struct Flight {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Request,
-    /// Prepare the statement again for the request that waits on this stream.
+    /// The statement is being prepared again, for the request that waits on this stream.
     Prepare(i16),
-    /// The request was given up, but its stream is in use until the response comes.
+    /// The request was abandoned, but its stream stays in use until the response comes.
     Orphan,
 }
 
-/// All of them. A stream that became free last, whose memory is warm, is used next.
+/// All streams of a connection. The stream that became free last is reused first, while its memory is in the CPU's
+/// cache.
 #[derive(Debug, Default)]
 pub(super) struct Streams {
     flights: Vec<Option<Flight>>,
@@ -38,7 +39,7 @@ impl Streams {
         self.free.is_empty() && self.flights.len() >= MOST_STREAMS
     }
 
-    /// Requests and orphans.
+    /// Number of requests in flight and of orphaned streams.
     pub fn taken(&self) -> usize {
         self.flights.len() - self.free.len()
     }
@@ -47,7 +48,7 @@ impl Streams {
         self.orphans
     }
 
-    /// Gives a flight a stream; none when all are taken.
+    /// Assigns a free stream to a request; None if there is none.
     pub fn begin(&mut self, flight: Flight) -> Option<i16> {
         if let Some(stream) = self.free.pop() {
             self.flights[stream as usize] = Some(flight);
@@ -62,7 +63,7 @@ impl Streams {
         self.flights.get_mut(usize::try_from(stream).ok()?)?.as_mut()
     }
 
-    /// Takes a flight out, and its stream is free.
+    /// Removes a request, and frees its stream.
     pub fn end(&mut self, stream: i16) -> Option<Flight> {
         let flight = self.flights.get_mut(usize::try_from(stream).ok()?)?.take()?;
         self.free.push(stream);
@@ -70,7 +71,7 @@ impl Streams {
         Some(flight)
     }
 
-    /// Leaves the requests that started before a time to themselves, and tells them.
+    /// Abandons the requests that started before a time, and returns them.
     pub fn abandon(&mut self, before_ns: i64, mut tell: impl FnMut(i16, Flight)) {
         for (stream, flight) in self.flights.iter_mut().enumerate() {
             let Some(flight) = flight else { continue };
@@ -82,7 +83,7 @@ impl Streams {
         }
     }
 
-    /// Takes out all, as when the connection is lost.
+    /// Removes all requests, for a connection that was lost.
     pub fn clear(&mut self) -> Vec<(i16, Flight)> {
         self.free.clear();
         self.orphans = 0;

@@ -1,22 +1,22 @@
-//! A thread's next requests, and the outcomes of its sent ones.
+//! A thread's next requests, and the results of those that were sent.
 
 use crate::Outcome;
 use crate::driver::feed::Feed;
 use crate::driver::job::{Job, Next};
 use crate::driver::ledger::{Ended, Ledger};
 
-/// A closed loop that finds no connection rests so long before it tries again: at first, and at most.
+/// Backoff of a closed loop that finds no connection: the first, and the longest.
 const REST_NS: (i64, i64) = (10_000_000, 1_000_000_000);
 
 pub(super) struct Supply {
     pub ledger: Ledger,
     feed: Feed,
-    /// Requests that follow others of their group in a surge.
+    /// The next requests of groups of a surge, one for each request that ended.
     following: Vec<Job>,
-    /// Requests that may be in flight, and those that are.
+    /// The most requests in flight, and the number that are.
     room: usize,
     in_flight: usize,
-    /// Whether there was no room at the last attempt.
+    /// Whether the limit of requests in flight was reached at the last attempt.
     full: bool,
     closed_loop: bool,
     rest_until_ns: i64,
@@ -38,7 +38,7 @@ impl Supply {
         }
     }
 
-    /// Begins a segment: an open loop with so much room, or a closed loop of so many.
+    /// Begins a segment: an open loop or a closed loop with this many requests in flight.
     pub fn begin(&mut self, feed: Feed, windows: Vec<(usize, i64, i64)>, room: usize, closed_loop: bool) {
         self.ledger.begin(windows);
         (self.feed, self.room, self.closed_loop, self.full) = (feed, room, closed_loop, false);
@@ -53,7 +53,7 @@ impl Supply {
         matches!(self.feed, Feed::Over) && self.following.is_empty()
     }
 
-    /// Ends it, and counts what was due and is not sent.
+    /// Ends the segment, and counts the requests that were due and are not sent.
     pub fn end(&mut self, now_ns: i64) {
         self.following.clear();
         for (phase, count) in self.feed.end(now_ns) {
@@ -61,7 +61,7 @@ impl Supply {
         }
     }
 
-    /// The next request to be sent. At the end of time, when that depends on those in flight.
+    /// The next request. At the end of time if it depends on those in flight.
     pub fn next(&mut self, now_ns: i64) -> Next {
         if self.is_over() {
             return Next::Over;
@@ -83,7 +83,7 @@ impl Supply {
                 self.full = false;
                 Next::At(at_ns)
             }
-            // All groups of a surge have joined, and go on by themselves.
+            // All groups of a surge have joined; from now on, each ended request starts the next one.
             Next::Over if matches!(self.feed, Feed::Surge(_)) && self.in_flight > 0 => Next::At(i64::MAX),
             Next::Over => {
                 self.feed = Feed::Over;
@@ -98,13 +98,13 @@ impl Supply {
         self.rest_ns = REST_NS.0;
     }
 
-    /// A request that was on its way has ended, well or not. `reason` is the reason, where it did not end well.
+    /// Notes that a request in flight has ended. `reason` is the reason for a failure.
     pub fn ended(&mut self, ended: &Ended, reason: &str) {
         self.in_flight -= 1;
         self.enter(ended, reason);
     }
 
-    /// A request could not even be sent.
+    /// Notes that a request could not be sent.
     pub fn refused(&mut self, ended: &Ended, reason: &str) {
         self.ledger.started(&ended.job, ended.start_ns);
         self.enter(ended, reason);
@@ -119,7 +119,7 @@ impl Supply {
             self.ledger.first_error(ended.outcome, ended.node, reason.to_string());
         }
         self.ledger.ended(ended);
-        // In a surge, its group sends the next.
+        // In a surge, the request's group sends the next one.
         if matches!(self.feed, Feed::Surge(_)) {
             match self.feed.after(&ended.job, ended.end_ns, true) {
                 Next::Job(job) => self.following.push(job),

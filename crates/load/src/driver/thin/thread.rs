@@ -1,4 +1,4 @@
-//! The life of a thread of the thin driver: connect, run segments as told, end.
+//! The main function of a thin driver's thread: connects, runs the segments that it is told to, and ends.
 
 use super::engine::{Engine, Parts};
 use super::session_thread::Preparation;
@@ -9,11 +9,11 @@ use crate::{Error, Outcome};
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// How long connections are waited for before the first segment begins.
+/// How long the first segment waits for connections.
 const CONNECT_NS: i64 = 6_000_000_000;
 
 pub(in crate::driver) fn live(thread: &Thread, preparation: &Preparation, mut commands_in: UnboundedReceiver<Begin>) {
-    // The receiver is gone only if the run has failed.
+    // The receiver is dropped only if the run has failed.
     let mut life = match Life::begin(thread, preparation) {
         Ok(life) => {
             let _ = thread.tell.send(Report::Ready(Ok(())));
@@ -62,7 +62,7 @@ impl<'a> Life<'a> {
         while engine.ready() < engine.connections() && clock.now_ns() < until_ns && !run.cancel.is_asked() {
             let now_ns = clock.now_ns();
             engine.tick(now_ns, i64::MIN);
-            // A node of the ring that is down shall not hold up the others for long.
+            // A node of the ring that is down must not delay the start for long.
             if engine.ready() > 0 && now_ns > until_ns - CONNECT_NS * 3 / 4 {
                 break;
             }
@@ -127,7 +127,7 @@ impl<'a> Life<'a> {
         SegmentEnd { end_ns: clock.now_ns(), next_number: self.engine.next_number().max(begin.first_number) }
     }
 
-    /// Housekeeping, a few times a second: timeouts, progress, nodes.
+    /// Periodic work, a few times a second: timeouts, progress, nodes.
     fn keep_house(&mut self, now_ns: i64) {
         if now_ns < self.next_tick_ns {
             return;

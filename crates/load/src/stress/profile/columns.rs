@@ -1,4 +1,4 @@
-//! The columns of a profile's table: their bind markers, and how their rows are made.
+//! The columns of a profile's table: their bind markers, and how their values are generated.
 
 use super::Spec;
 use super::table::{Column, CqlType, Table};
@@ -6,7 +6,7 @@ use crate::Error;
 use crate::rows::{self, Given, Rows, Seeds};
 use crate::stress::draft::marker_name;
 
-/// The prefix that cassandra-stress puts before the name of a column, for the seed of its values.
+/// The prefix that cassandra-stress adds to a column's name in the seed of its values.
 const SALT: &str = "seed for stress";
 
 /// The table's columns and their settings in the profile.
@@ -38,7 +38,7 @@ impl Columns<'_> {
     }
 }
 
-/// The value of a column in a statement: a marker, or a literal. The error says what can't be made.
+/// A column's value in a statement: a marker, or a literal. The error names what can't be generated.
 pub(super) fn value(column: &Column) -> Result<String, &'static str> {
     match column.cql_type {
         CqlType::Duration => Ok("1h30m".to_string()),

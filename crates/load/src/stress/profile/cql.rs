@@ -1,6 +1,6 @@
-//! The part of CQL that is needed for a profile's statements: words, names and their positions.
+//! The part of CQL that a profile's statements need: words, names and their positions.
 
-/// A word, name, text, number or sign of a statement; comments and spaces are none.
+/// A token of a statement: a word, name, text, number or sign. Comments and spaces are no tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'c> {
     pub text: &'c str,
@@ -17,7 +17,7 @@ impl<'c> Token<'c> {
         self.start + self.text.len()
     }
 
-    /// The name that it is: in lower case, unless it is in quotes.
+    /// The identifier that the token stands for: in lower case, unless it is quoted.
     pub fn name(&self) -> Option<String> {
         match self.text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
             Some(inner) => Some(inner.replace("\"\"", "\"")),
@@ -27,7 +27,7 @@ impl<'c> Token<'c> {
     }
 }
 
-/// The tokens of a statement. An unclosed comment or string ends with the statement.
+/// The tokens of a statement. An unclosed comment or string extends to the end of the statement.
 pub(super) fn tokens(cql: &str) -> Vec<Token<'_>> {
     let bytes = cql.as_bytes();
     let mut tokens = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn tokens(cql: &str) -> Vec<Token<'_>> {
             (quote @ (b'\'' | b'"'), _) => {
                 let quote = if quote == b'"' { "\"" } else { "'" };
                 let mut end = after(at + 1, quote);
-                // A doubled quote is one quote within.
+                // A doubled quote stands for one quote.
                 while cql[end..].starts_with(quote) {
                     end = after(end + 1, quote);
                 }
@@ -69,7 +69,7 @@ pub(super) fn trimmed(cql: &str) -> &str {
     cql.trim().trim_end_matches(';').trim_end()
 }
 
-/// With `IF NOT EXISTS`, so that it can be run again.
+/// Adds `IF NOT EXISTS`, so that the statement can be repeated.
 pub(super) fn if_not_exists(cql: &str, kind: &str) -> String {
     let cql = trimmed(cql);
     let tokens = tokens(cql);
@@ -81,25 +81,25 @@ pub(super) fn if_not_exists(cql: &str, kind: &str) -> String {
     }
 }
 
-/// Words that the name of a table follows.
+/// Keywords that are followed by the name of a table.
 const TABLE_FOLLOWS: [&str; 3] = ["FROM", "INTO", "UPDATE"];
 
-/// With the keyspace before the tables of a query that are named without one.
+/// Adds the keyspace to the tables of a query that are named without one.
 pub(super) fn qualified(cql: &str, keyspace: &str) -> String {
     insert_keyspace(cql, keyspace, &TABLE_FOLLOWS, usize::MAX)
 }
 
-/// Whether [`qualified`] finds the tables of a statement: others need a keyspace of their connection.
+/// Whether [`qualified`] finds the tables of a statement; other statements need a connection with a keyspace.
 pub(super) fn names_keyspace(cql: &str) -> bool {
     tokens(cql).iter().any(|token| TABLE_FOLLOWS.iter().any(|word| token.is(word)))
 }
 
-/// With the keyspace before the name of the table that is created, where it has none.
+/// Adds the keyspace to the name of the table that is created, if it has none.
 pub(super) fn created_in(cql: &str, keyspace: &str) -> String {
     insert_keyspace(cql, keyspace, &["TABLE", "EXISTS"], 6)
 }
 
-/// Among the first `most` tokens, after any of the given words.
+/// Inserts the keyspace before a table's name that follows any of the given words, among the first `most` tokens.
 fn insert_keyspace(cql: &str, keyspace: &str, before: &[&str], most: usize) -> String {
     let tokens = tokens(cql);
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! The operation `insert` of a profile: a statement for each row.
+//! The operation `insert` of a profile, which sends a statement for each row.
 
 use super::columns::{self, Columns};
 use super::table::CqlType;
@@ -9,21 +9,21 @@ use crate::stress::draft::{Effect, MadeDraft, OperationDraft, quoted};
 use crate::stress::words::Words;
 use crate::workload::BatchKind;
 
-/// Rows of a request, which are all in memory at once.
+/// The most rows of a request, all of which are in memory at the same time.
 const MOST_ROWS: f64 = 1e6;
 
 /// The settings of inserts in a profile and in `-insert`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(in crate::stress) struct Inserts {
     partitions: Option<Distribution>,
-    /// Which share of a partition's rows a request writes.
+    /// The share of a partition's rows that a request writes.
     select: Option<Ratio>,
     batch: Option<BatchKind>,
     condition: Option<String>,
 }
 
 impl Inserts {
-    /// From `-insert`.
+    /// Parses the settings of `-insert`.
     pub fn read(words: &mut Words) -> Result<Inserts, Error> {
         let partitions = words.parsed("partitions=", Distribution::parse)?;
         let select = words.parsed("select-ratio=", Ratio::parse)?;
@@ -41,7 +41,7 @@ impl Inserts {
         Ok(Inserts { partitions, select, batch, condition: None })
     }
 
-    /// Adds the profile's settings for those that `-insert` lacks.
+    /// Fills in the profile's settings that `-insert` does not give.
     pub(super) fn or_of_profile(self, map: Option<Map<'_>>) -> Result<Inserts, Error> {
         let Some(mut map) = map else { return Ok(self) };
         let partitions = map.parsed("partitions", Distribution::parse)?;
@@ -74,7 +74,7 @@ fn batch(text: &str) -> Result<BatchKind, String> {
     }
 }
 
-/// The operation.
+/// Builds the operation.
 pub(super) fn operation(
     columns: &Columns<'_>,
     rows: &Rows,
@@ -108,7 +108,7 @@ pub(super) fn operation(
     Ok(OperationDraft { name, cql, weight, made, effect: Effect::Writes })
 }
 
-/// One row, as an UPDATE if there is a column to set.
+/// The statement for one row: an UPDATE if there is a column to set, otherwise an INSERT.
 fn statement(columns: &Columns<'_>, table: &str, condition: Option<&str>, notes: &mut Vec<String>) -> String {
     let (mut keys, mut values) = (Vec::new(), Vec::new());
     for column in &columns.table.columns {

@@ -123,7 +123,7 @@ pub(super) fn draft(
     Ok(draft)
 }
 
-/// The server's spelling: lower case, unless quoted.
+/// The name as the server stores it: lower case, unless quoted.
 fn keyspace_name(text: &str) -> String {
     cql::tokens(text).first().and_then(cql::Token::name).unwrap_or_else(|| text.to_string())
 }

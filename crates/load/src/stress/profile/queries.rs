@@ -8,7 +8,7 @@ use crate::stress::draft::{Effect, MadeDraft, OperationDraft};
 
 const OPERATORS: [&str; 8] = ["=", "<", ">", "<=", ">=", "!=", "IN", "CONTAINS"];
 
-/// The operation of a query.
+/// Builds the operation of a query.
 pub(super) fn operation(
     columns: &Columns<'_>,
     (file, keyspace): (&str, &str),
@@ -48,10 +48,10 @@ pub(super) fn operation(
     Ok(OperationDraft { name, cql: out, weight, made, effect: Effect::Reads { must_find: false } })
 }
 
-/// The column that a `?` is compared with, set to or inserted into.
+/// The column that a `?` is compared with, assigned to or inserted into.
 fn column_of(tokens: &[Token<'_>], marker: usize) -> Option<String> {
     let mut at = marker;
-    // Back over `(?, ?` of IN (?, ?).
+    // Skip back over `(?, ?` of IN (?, ?).
     while at > 0 && matches!(tokens[at - 1].text, "(" | "," | "?") {
         at -= 1;
     }
@@ -69,7 +69,7 @@ fn column_of(tokens: &[Token<'_>], marker: usize) -> Option<String> {
     None
 }
 
-/// The column at the place of a marker in `INSERT INTO t (a, b) VALUES (?, ?)`.
+/// The column of a marker in `INSERT INTO t (a, b) VALUES (?, ?)`.
 fn inserted(tokens: &[Token<'_>], open: usize, marker: usize) -> Option<String> {
     let commas = |tokens: &[Token<'_>]| tokens.iter().filter(|token| token.text == ",").count();
     let place = commas(&tokens[open..marker]);

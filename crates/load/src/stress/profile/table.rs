@@ -1,4 +1,4 @@
-//! The columns of a table from the statement that creates it.
+//! The columns of a table, from the statement that creates it.
 
 use super::cql::{Token, tokens};
 use crate::rows::{Role, ValueType};
@@ -23,7 +23,7 @@ pub(super) enum CqlType {
     Plain(ValueType),
     Counter,
     Duration,
-    /// A collection, a tuple, a vector or a type of the user.
+    /// A collection, a tuple, a vector or a user-defined type, for which no values are generated.
     Compound,
 }
 
@@ -78,7 +78,7 @@ impl Table {
         if partition.is_empty() {
             return Err(wrong());
         }
-        // The key's columns first, in the key's order.
+        // The columns of the key come first, in the key's order.
         let mut in_order = Vec::with_capacity(columns.len());
         for (names, role) in [(partition, Role::Partition), (clustering, Role::Clustering)] {
             for key in names {
@@ -93,8 +93,8 @@ impl Table {
     }
 }
 
-/// The tokens between the opening bracket at the start of `tokens` and its closing one, split at the commas that are in no
-/// inner bracket.
+/// The tokens between the opening bracket at the start of `tokens` and its closing one, split at commas outside of
+/// inner brackets.
 fn parts<'t, 'c>(tokens: &'t [Token<'c>]) -> Option<Vec<&'t [Token<'c>]>> {
     let (first, tokens) = tokens.split_first()?;
     if first.text != "(" {
@@ -133,7 +133,7 @@ impl CqlType {
         }
     }
 
-    /// The type of generated values; the error names a type without.
+    /// The type of generated values; the error names a type that is not supported.
     pub fn made(self) -> Result<ValueType, &'static str> {
         match self {
             CqlType::Plain(value_type) => Ok(value_type),

@@ -4,7 +4,7 @@ use crate::Error;
 use helenus_notation::did_you_mean;
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 
-/// A mapping while it is read.
+/// A mapping that is being read.
 #[derive(Debug)]
 pub(super) struct Map<'y> {
     file: &'y str,
@@ -16,7 +16,7 @@ pub(super) struct Map<'y> {
 
 #[derive(Debug)]
 struct Entry<'y> {
-    /// In lower case, as cassandra-stress compares them.
+    /// Keys in lower case, because cassandra-stress ignores case.
     key: String,
     line: usize,
     value: &'y MarkedYaml<'y>,
@@ -65,7 +65,7 @@ impl<'y> Map<'y> {
         Ok(Map { file, path, line, entries: mapping.iter().map(entry).collect(), asked: Vec::new() })
     }
 
-    /// Names this element of a list, for errors.
+    /// Adds the index of a list element to its errors.
     pub fn named(&mut self, name: &str) {
         self.path = format!("{} {name}", self.path);
     }
@@ -73,7 +73,7 @@ impl<'y> Map<'y> {
     pub fn optional(&mut self, key: &'static str) -> Result<Option<Text>, Error> {
         let Some(entry) = self.find(key) else { return Ok(None) };
         match scalar(entry.value) {
-            // A key without a value is as if it were not there.
+            // A key without a value counts as absent.
             Some(text) if text.is_empty() => Ok(None),
             Some(text) => Ok(Some(Text { text, line: entry.line })),
             None => Err(self.error(entry.line, format!("{} should be a text", self.name(key)))),
@@ -84,7 +84,7 @@ impl<'y> Map<'y> {
         self.optional(key)?.ok_or_else(|| self.error(self.line, format!("{} is missing", self.name(key))))
     }
 
-    /// A text that is read further, with its line in the error.
+    /// A text that is parsed further, with its line for errors.
     pub fn parsed<T>(
         &mut self,
         key: &'static str,
@@ -121,7 +121,7 @@ impl<'y> Map<'y> {
         }
     }
 
-    /// All entries, as mappings with names that the file chooses.
+    /// All entries, as mappings whose keys are chosen by the file.
     pub fn named_maps(self) -> Result<Vec<(Text, Map<'y>)>, Error> {
         let each = |entry: &Entry<'y>| {
             let map = Map::of(self.file, format!("{}.{}", self.path, entry.key), entry.value)?;
@@ -130,12 +130,12 @@ impl<'y> Map<'y> {
         self.entries.iter().map(each).collect()
     }
 
-    /// The keys of this mapping.
+    /// The keys of the mapping.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|entry| entry.key.as_str())
     }
 
-    /// Fails if an entry was not read.
+    /// Fails if there is an entry that was not read.
     pub fn finish(&self) -> Result<(), Error> {
         let Some(unknown) = self.entries.iter().find(|entry| !self.asked.contains(&entry.key.as_str())) else {
             return Ok(());
