@@ -23,7 +23,8 @@ pub enum Distribution {
         deviation: Option<f64>,
     },
     /// Weibull: falls from the start of the range, with shape 1 exponentially, below 1 more steeply at first, above 1 with a
-    /// hump. Scaled as [`Weibull`] says. With steps, as even within each of so many stretches that are drawn equally often.
+    /// hump. Scaled as [`Weibull`] says. With steps, the range is divided into
+    /// that many parts with equal probability, and numbers are uniform within each.
     /// Inverted: falls from the end of the range.
     Weibull {
         shape: f64,

@@ -98,7 +98,7 @@ async fn prepare(plan: &Plan, points: &[SocketAddr]) -> Result<(Preparation, Rin
     let session = session::open(plan, points).await?;
     if plan.create_schema {
         session::create_schema(&session, plan).await?;
-        // Adds the keyspace to those that the session keeps metadata of.
+        // Refreshes the metadata, so that the ring includes the keyspace.
         session::refresh(&session).await;
     }
     let prepared = session::prepare(&session, plan).await?;

@@ -20,7 +20,7 @@ import java.util.jar.JarFile;
 public final class Entry extends ClassLoader implements AutoCloseable {
   private static final String AGENT = "io.helenus.agent.core.Agent";
 
-  /** Options that start nothing. */
+  /** Options with which the agent starts nothing. */
   private static final String READY = "ready";
 
   private final JarFile jar;
@@ -32,9 +32,9 @@ public final class Entry extends ClassLoader implements AutoCloseable {
 
   /**
    * Called by the JVM for {@code -javaagent:helenus-agent.jar=OPTIONS}. With {@value #READY}
-   * nothing else is to do: the JVM has loaded an agent that may retransform classes, so it tracks
-   * which compiled code depends on which class, and weaving a class later deoptimizes only that
-   * code.
+   * nothing else has to be done: the JVM has loaded an agent that may retransform classes, so it
+   * tracks which compiled code depends on which class, and weaving a class later deoptimizes only
+   * that code.
    */
   public static void premain(String options, Instrumentation instrumentation) {
     if (!READY.equals(options)) {
@@ -98,7 +98,7 @@ public final class Entry extends ClassLoader implements AutoCloseable {
     }
   }
 
-  /** Closes the jar; classes that are not loaded by now can't be loaded any more. */
+  /** Closes the jar. Classes that are not loaded by now can't be loaded any more. */
   @Override
   public void close() throws IOException {
     jar.close();

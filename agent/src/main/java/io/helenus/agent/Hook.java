@@ -62,7 +62,7 @@ public final class Hook {
     take = null;
   }
 
-  /** How many faults were swallowed since this class was loaded. */
+  /** Number of faults that were swallowed since this class was loaded. */
   public static long faults() {
     return FAULTS.get();
   }
@@ -122,7 +122,7 @@ public final class Hook {
     try {
       FAULTS.incrementAndGet();
     } catch (Throwable e) {
-      // The stack is full; the server's own code will find the same.
+      // The thread's stack is full; the server's own code will meet the same error.
       return;
     }
   }

@@ -20,7 +20,7 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** A task there and back: handed over, run by a worker, and its giver woken. */
+/** A round trip of a task: it is submitted, run by a worker, and the submitting thread is woken. */
 @State(Scope.Benchmark)
 @Fork(1)
 @Warmup(iterations = 3, time = 1)
@@ -60,7 +60,7 @@ public class ExecutorBench {
     }
   }
 
-  /** A task, with the thread that waits for it. */
+  /** A task, with the thread that waits for its end. */
   private static final class Trip implements Runnable {
     private final Thread giver = Thread.currentThread();
     private volatile boolean done;

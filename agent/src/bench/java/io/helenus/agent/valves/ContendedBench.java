@@ -32,8 +32,8 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * Many threads before a region that few may be in: the time until all calls are done, by the number
- * of calls.
+ * Many threads contend for a region that only a few may be in: measures the time per call until all
+ * calls are done.
  *
  * <p>The threads are this class's own and share a fixed number of calls. With those of the harness
  * each thread's calls would be divided by the time for which that thread ran, and the sum over them
@@ -52,7 +52,7 @@ public class ContendedBench {
   private static final int LIMIT = 8;
   private static final int CALLS = 256_000;
 
-  /** Calls that a thread takes at a time from those that are left. */
+  /** How many of the remaining calls a thread takes at a time. */
   private static final int BATCH = 20;
 
   /** Work of about 2 µs; {@link #workAlone} measures it on this machine. */
@@ -152,7 +152,7 @@ public class ContendedBench {
     all(NONE, ContendedBench::work, CALLS);
   }
 
-  /** One thread, without a gate. */
+  /** A single thread, without a gate. */
   @Benchmark
   @OperationsPerInvocation(CALLS)
   public void workAlone() {
@@ -191,7 +191,7 @@ public class ContendedBench {
     all(gated.region, ContendedBench::work, CALLS);
   }
 
-  /** Netflix's limiter, which refuses calls, in its own wrapper that waits. */
+  /** Netflix's limiter, which refuses calls, in a wrapper of that library that waits. */
   @State(Scope.Benchmark)
   public static class Limited {
     private final Limiter<Void> limiter =
@@ -225,7 +225,7 @@ public class ContendedBench {
     };
   }
 
-  /** A semaphore in order of arrival. */
+  /** A fair semaphore: threads enter in order of arrival. */
   @State(Scope.Benchmark)
   public static class Fair {
     private final Region region = bulkhead(true);
@@ -237,7 +237,7 @@ public class ContendedBench {
     all(fair.region, ContendedBench::work, CALLS);
   }
 
-  /** Arriving threads take free room before waiting ones. */
+  /** An unfair semaphore: arriving threads enter before waiting ones. */
   @State(Scope.Benchmark)
   public static class Unfair {
     private final Region region = bulkhead(false);

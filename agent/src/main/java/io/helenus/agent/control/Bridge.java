@@ -7,7 +7,10 @@ import java.util.function.BiPredicate;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 
-/** Calls the {@code Hook} on the server's class path by reflection: this loader has another one. */
+/**
+ * Calls the {@code Hook} on the server's class path by reflection, because this loader has a
+ * different class of that name.
+ */
 final class Bridge {
   private Bridge() {}
 

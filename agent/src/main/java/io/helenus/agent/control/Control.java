@@ -53,7 +53,8 @@ final class Control {
   Control(Instrumentation instrumentation, LawFactory laws, Consumer<String> log) {
     this.log = log;
     Class<?> hook = HookAccess.hook();
-    // This loader has a Hook class of its own, perhaps of another version: ask the server's.
+    // This loader has a Hook class of its own, perhaps of another version, so the server's Hook is
+    // asked.
     if (hook == null || version(hook) != Hook.VERSION) {
       throw new Refusal(
           "this JVM has had an agent of another version, whose hook stays in it",

@@ -11,9 +11,12 @@ import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanInfo;
 import javax.management.ReflectionException;
 
-/** The read-only MBean of one valve. Attributes of a window show the last window that ended. */
+/**
+ * The read-only MBean of one valve. Attributes of a window have the values of the last window that
+ * ended.
+ */
 final class ValveBean implements DynamicMBean {
-  /** Attribute to key: a key of the valve's state, or with "last." of its last window. */
+  /** Maps attributes to keys of the valve's state; keys of its last window begin with "last.". */
   private static final Map<String, String> ATTRIBUTES = new LinkedHashMap<>();
 
   static {
@@ -60,7 +63,7 @@ final class ValveBean implements DynamicMBean {
       try {
         list.add(new Attribute(attribute, getAttribute(attribute)));
       } catch (AttributeNotFoundException e) {
-        // The interface asks to leave out missing attributes.
+        // The MBean interface requires that missing attributes are left out.
         continue;
       }
     }

@@ -38,7 +38,7 @@ public final class ValvesFile {
     List<Map<String, Object>> waiting = new ArrayList<>();
     try {
       for (Map<String, Object> valve : read(path)) {
-        // A stage exists once the server has started it.
+        // A stage exists only after the server has started it.
         if (valve.containsKey("stage")) {
           waiting.add(valve);
         } else {

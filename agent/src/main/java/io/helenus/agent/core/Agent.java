@@ -46,7 +46,7 @@ public final class Agent {
     LoaderReferences.retain();
     Thread thread = new Thread(agent::run, "helenus-agent");
     thread.setDaemon(true);
-    // Otherwise it would be inherited from a thread of the server.
+    // Set explicitly, because it would be inherited from a thread of the server.
     thread.setContextClassLoader(null);
     thread.start();
   }
@@ -131,7 +131,7 @@ public final class Agent {
     return recorder.getHostString() + ":" + recorder.getPort();
   }
 
-  /** False if the recorder did not want this agent. */
+  /** False if the recorder rejected this agent. */
   private boolean observe(Connection connection) throws IOException, InterruptedException {
     Connection.Frame first;
     try {
@@ -188,8 +188,8 @@ public final class Agent {
   }
 
   /**
-   * Observes until the end. Each START opens a new session, which sends again all that is sent once
-   * per session. Returns the last message to the recorder.
+   * Observes until the end. Each START opens a new session, which sends the initial facts again.
+   * Returns the last message to the recorder.
    */
   private String observe(Connection connection, Outbox outbox, Start first) throws IOException {
     Connection.Frame frame = observeOnce(connection, outbox, first);

@@ -12,7 +12,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Supplier;
 
-/** The connection to the recorder: the greeting, and frames both ways. */
+/** The connection to the recorder: the handshake, and frames in both directions. */
 final class Connection implements Closeable {
   static final int LOG = 2;
   static final int BYE = 4;
@@ -26,7 +26,7 @@ final class Connection implements Closeable {
   private static final int CONNECT_MS = 2_000;
   private static final int START_MS = 10_000;
 
-  /** More than any frame that a recorder has reason to send. */
+  /** The largest frame that is accepted from a recorder. */
   private static final int LONGEST_FRAME_BYTES = 64 * 1024;
 
   /** A frame from the recorder. */
@@ -45,7 +45,8 @@ final class Connection implements Closeable {
   private final OutputStream out;
 
   /**
-   * Connects and greets; what the recorder makes of it shows in the first frame, or its lack.
+   * Connects and sends the hello. The recorder's first frame shows whether it accepts the agent; if
+   * it doesn't, it closes the connection.
    *
    * @param hello makes the JSON of the hello, once connected
    */
@@ -91,7 +92,7 @@ final class Connection implements Closeable {
   /**
    * Waits for a frame. The first has to come within {@value #START_MS} ms.
    *
-   * @throws ProtocolException if it is none that a recorder sends
+   * @throws ProtocolException if the frame is not one that a recorder sends
    * @throws IOException if the connection has ended
    */
   Frame read() throws IOException {

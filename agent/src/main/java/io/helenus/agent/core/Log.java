@@ -1,11 +1,11 @@
 package io.helenus.agent.core;
 
 /**
- * The log of the agent. Its lines go to the recorder while there is one, else to the server's
- * standard error.
+ * The log of the agent. Its lines go to the recorder while it is connected, otherwise to the
+ * server's standard error.
  */
 public final class Log {
-  /** A fault that repeats must not fill the server's log. */
+  /** The limit of lines, so that a repeated fault does not fill the server's log. */
   private static final int MOST_LINES_TO_STDERR = 20;
 
   private volatile Outbox outbox;

@@ -89,7 +89,7 @@ final class Options {
     return file == null ? values.get("token") : Files.readString(Path.of(file)).strip();
   }
 
-  /** Whether to go on trying until a recorder takes the agent. */
+  /** Whether to retry until a recorder accepts the agent. */
   boolean patient() {
     return values.containsKey("token-file");
   }

@@ -78,7 +78,7 @@ public final class Outbox {
       }
       out.flush();
     } catch (IOException | InterruptedException e) {
-      // The reader of the connection sees its end too, and ends the session.
+      // The reader of the connection also notices its end, and ends the session.
       closed = true;
     }
   }

@@ -44,7 +44,7 @@ final class Session {
   }
 
   void start() {
-    // Reports the overhead of the agent that belongs to no source.
+    // Reports the part of the agent's overhead that belongs to no source.
     own = feed("agent", "agent-sender");
     own.worker(outbox.sender());
     List<SampledSource> sampled = new ArrayList<>();
@@ -70,7 +70,7 @@ final class Session {
           sampled.add((SampledSource) pauses);
         }
         if (!Mbeans.areRemote()) {
-          // Not the feed of the pauses: a thread of the JVM may write its rows.
+          // Not the feed of the pauses, because a thread of the JVM may be writing its rows.
           sampled.add(new ThreadNames(own));
         }
         break;

@@ -6,7 +6,7 @@ import java.util.Map;
 
 /** The settings in the recorder's START frame. */
 public final class Start {
-  /** Added to System.nanoTime() to get the time of a row, ns. */
+  /** Added to System.nanoTime() to get the time of a row, in ns. */
   public final long epochOffsetNs;
 
   /** The node's name in the recording. */

@@ -29,8 +29,8 @@ public final class Dispatcher {
   }
 
   /**
-   * Whether the clock is read at an exit. The number alone decides, so that the clock is read
-   * before any lookup, and the agent's own work is in no measured time.
+   * Whether the clock is read at an exit. Only the number decides, so that the clock is read before
+   * any lookup, and no measured time includes the agent's own work.
    */
   static boolean isTimed(int number) {
     return (number & 1) != 0;
@@ -76,7 +76,7 @@ public final class Dispatcher {
     return guard == null || guard.test(about);
   }
 
-  /** A thread enters; see {@link io.helenus.agent.Hook#hold}. */
+  /** Handles the entry of a thread; see {@link io.helenus.agent.Hook#hold}. */
   public RuntimeException enter(int code) {
     ThreadState state = threads.current();
     if (state == null) {
@@ -94,13 +94,13 @@ public final class Dispatcher {
     }
     RuntimeException refusal = interceptor.enter(state, frame);
     if (refusal != null) {
-      // A method that refuses the call is never left.
+      // A method whose call was refused has no exit.
       state.refused();
     }
     return refusal;
   }
 
-  /** A thread leaves; see {@link io.helenus.agent.Hook#hold}. */
+  /** Handles the exit of a thread; see {@link io.helenus.agent.Hook#hold}. */
   public void exit(int code) {
     boolean failed = code < 0;
     int number = failed ? ~code : code;

@@ -1,8 +1,8 @@
 package io.helenus.agent.dispatch;
 
 /**
- * One call of a woven method that a thread is in. Frames are made once per depth of a thread and
- * used again.
+ * One call of a woven method that a thread is in. Each thread has one frame object per depth and
+ * reuses it.
  *
  * <p>Probes and gates use different fields.
  */
@@ -48,7 +48,7 @@ public final class Frame {
     return counters;
   }
 
-  /** Compares before it writes: mostly nothing changes, and a write costs a GC barrier. */
+  /** Compares before it writes, because usually nothing changes, and a write costs a GC barrier. */
   public void counters(Object counters) {
     if (this.counters != counters) {
       this.counters = counters;

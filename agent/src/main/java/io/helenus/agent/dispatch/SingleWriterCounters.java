@@ -4,8 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Counters that one thread writes and others read. Opaque access: readers see whole values, and the
- * newest ones eventually, at the cost of a plain store.
+ * Counters that one thread writes and others read, with opaque access: readers see no half-written
+ * values, and see the newest ones eventually, at the cost of a plain store.
  */
 public class SingleWriterCounters {
   private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);

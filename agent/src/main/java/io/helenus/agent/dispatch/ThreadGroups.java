@@ -10,7 +10,7 @@ public final class ThreadGroups {
 
   private static final String JOINTS = "-:#_./@ ";
 
-  /** A group, with a number from 0 on. */
+  /** A group, with its number, from 0 on. */
   public static final class Group {
     public final String name;
     public final int number;

@@ -8,7 +8,7 @@ import java.util.Arrays;
  * other threads only read the counters.
  */
 public final class ThreadState {
-  /** The deepest nesting of woven methods that is followed; deeper calls pass uncounted. */
+  /** The deepest nesting of woven methods that is tracked; deeper calls are not counted. */
   static final int DEEPEST = 200;
 
   public final Thread thread;
@@ -16,7 +16,7 @@ public final class ThreadState {
   /** The next state in the same hash bucket. */
   volatile ThreadState next;
 
-  /** The woven methods that the thread is in, by depth, then frames to be used again. */
+  /** A stack of the woven methods that the thread is in; unused frames above it are reused. */
   private Frame[] frames = new Frame[4];
 
   private int depth;
@@ -84,8 +84,9 @@ public final class ThreadState {
   }
 
   /**
-   * Leaves the innermost method of that number; none when the thread was inside before the method
-   * was woven. Frames above it were never left: their thread had no stack left to say so.
+   * Leaves the innermost method of that number; returns null if the thread entered the method
+   * before it was woven. Frames above it are removed, too: after a stack overflow their exits were
+   * not reported.
    */
   void leave(int number, boolean failed, long nowNs) {
     if (tooDeep > 0) {

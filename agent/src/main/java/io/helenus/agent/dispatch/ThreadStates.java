@@ -13,7 +13,10 @@ final class ThreadStates {
   private static final VarHandle BUCKET = MethodHandles.arrayElementVarHandle(ThreadState[].class);
   private static final int BUCKETS = 1 << 12;
 
-  /** Beyond this many threads at once, which only virtual ones reach, threads pass uncounted. */
+  /**
+   * The most threads that are tracked, which only virtual threads reach. Calls of further threads
+   * are not counted.
+   */
   private static final int MOST = 1 << 14;
 
   private final ThreadState[] buckets = new ThreadState[BUCKETS];
@@ -68,7 +71,8 @@ final class ThreadStates {
           kept = t;
           continue;
         }
-        // A thread that reads the list at t still finds the rest, because t.next is kept.
+        // A thread that is reading the list at t still finds the rest, because t.next is not
+        // changed.
         if (kept == null) {
           first(bucket, t.next);
         } else {

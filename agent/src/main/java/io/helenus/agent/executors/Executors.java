@@ -106,7 +106,7 @@ public final class Executors {
   }
 
   private Workers resolve(Object executor) {
-    // Not the lock of the commands: a command may wait until tasks have run.
+    // Uses a lock other than that of the commands, because a command may wait until tasks have run.
     synchronized (routing) {
       Workers workers = routes.get(nameOf(executor));
       Map<Object, Workers> more = new IdentityHashMap<>(resolved);

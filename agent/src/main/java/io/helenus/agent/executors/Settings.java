@@ -36,7 +36,7 @@ final class Settings {
   final boolean stealing;
   final int batch;
 
-  /** 0: no limit in time. */
+  /** Length of the lease; 0 for no limit. */
   final long leaseNs;
 
   Settings(Map<?, ?> given) {

@@ -2,7 +2,7 @@ package io.helenus.agent.executors;
 
 /** The queue or queues between the threads that offer tasks and the workers. Thread-safe. */
 interface TaskQueue {
-  /** Any worker may take the task. */
+  /** The value that means: any worker may take the task. */
   int ANYONE = -1;
 
   /**

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
  * they accept no more tasks, run those that they have, and end.
  */
 final class Workers {
-  /** How long an idle worker polls before it sleeps: about the time to wake a thread. */
+  /** How long an idle worker polls before it sleeps, which is about the time to wake a thread. */
   private static final long SPIN_NS = 20_000;
 
   private final TaskQueue queue;
@@ -44,7 +44,7 @@ final class Workers {
       return false;
     }
     int meant = queue.put(task);
-    // The closing thread sets the flag, then wakes the workers; they may have missed this task.
+    // The closing thread sets the flag and then wakes the workers, which may have missed this task.
     if (closed && queue.remove(task)) {
       return false;
     }
@@ -141,7 +141,7 @@ final class Workers {
     private Thread thread;
     private volatile boolean inside;
 
-    /** Written by its thread alone. */
+    /** Written by the worker's own thread only. */
     private volatile long ran;
 
     Worker(int number) {
@@ -160,7 +160,8 @@ final class Workers {
     @Override
     public void run() {
       while (true) {
-        // Read before taking: a task that is queued after the close is removed by who queued it.
+        // Read before taking tasks: a task that is queued after the close is removed by the thread
+        // that queued it.
         boolean last = closed;
         int count = queue.take(number, taken);
         if (count > 0) {

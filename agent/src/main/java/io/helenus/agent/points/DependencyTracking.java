@@ -45,7 +45,7 @@ final class DependencyTracking {
       return CAPABILITIES.stream()
           .anyMatch(name -> "true".equalsIgnoreCase(attributes.getValue(name)));
     } catch (IOException e) {
-      // The jar is gone. Assume the worse case, so that the user is warned.
+      // The jar was deleted. Assume the worse case, so that the user is warned.
       return false;
     }
   }

@@ -78,7 +78,7 @@ final class Guard implements Predicate<Object> {
     }
   }
 
-  /** A field, or a method without arguments. */
+  /** A step of a path: a field, or a method without arguments. */
   private static final class Step {
     private final String name;
     private final boolean method;
@@ -125,7 +125,7 @@ final class Guard implements Predicate<Object> {
                   : lookup.unreflectGetter((Field) member);
           return new Access(of, getter.asType(GETTER));
         } catch (NoSuchMethodException | NoSuchFieldException e) {
-          // A superclass may declare it.
+          // The field or method may be declared in a superclass.
           continue;
         } catch (IllegalAccessException e) {
           throw new IllegalStateException(e);

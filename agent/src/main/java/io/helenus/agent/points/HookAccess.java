@@ -12,7 +12,7 @@ public final class HookAccess {
     this.hook = hook;
   }
 
-  /** The hook's class on the server's class path; null when an older agent's jar hides it. */
+  /** The hook's class on the server's class path; null if an older agent's jar hides it. */
   public static Class<?> hook() {
     try {
       return Class.forName(HOOK, true, ClassLoader.getSystemClassLoader());

@@ -45,7 +45,7 @@ final class LoadedClasses implements Classes {
       }
     }
     if (found.isEmpty() && pattern.namesOneClass()) {
-      // Not loaded yet: search the server's own class path.
+      // The class is not loaded yet: search the server's own class path.
       List<Method> methods =
           ClassFiles.methods(ClassLoader.getSystemClassLoader(), pattern.className);
       if (methods != null && unreachable.isEmpty()) {

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 
 /** Finds points by name or by pattern. */
 public final class Points {
-  /** By default a pattern may match so many methods. */
+  /** The most methods that a pattern may match by default. */
   public static final int BOUND = 50;
 
   private final Classes classes;
@@ -31,7 +31,7 @@ public final class Points {
       try {
         points.addAll(find(entry.name, BOUND));
       } catch (Refusal e) {
-        // This release of the line has no such method; a command that names it gets the error.
+        // This release has no such method; a command that names the point gets the error.
         continue;
       }
     }

@@ -37,7 +37,7 @@ public final class Preset {
     }
   }
 
-  /** Such as "cassandra-5.0"; null if the server is no Cassandra. */
+  /** The name of the preset, such as "cassandra-5.0"; null if the server is no Cassandra. */
   public final String name;
 
   private final Map<String, Entry> entries;
@@ -94,7 +94,7 @@ public final class Preset {
     }
   }
 
-  /** Null if there is no such name. */
+  /** Returns null if there is no such name. */
   Entry entry(String name) {
     return entries.get(name);
   }

@@ -1,6 +1,6 @@
 package io.helenus.agent.points;
 
-/** The request can't be fulfilled: the reason, and a hint at a request that can. */
+/** A request that can't be fulfilled: the reason, and a hint at a request that can. */
 public final class Refusal extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

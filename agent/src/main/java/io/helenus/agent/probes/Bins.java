@@ -9,7 +9,7 @@ public final class Bins {
   private static final int PER_OCTAVE = 4;
   private static final int PER_OCTAVE_BITS = 2;
 
-  /** 2^42 ns are 73 minutes. */
+  /** Octaves covered by bins: 2^42 ns are 73 minutes. */
   private static final int OCTAVES = 42;
 
   public static final int COUNT = (OCTAVES - PER_OCTAVE_BITS + 1) * PER_OCTAVE;

@@ -16,7 +16,7 @@ import java.util.Map;
  * per call, the shortest first.
  */
 final class Overhead {
-  /** The bound on the overhead, which the adaptation has to keep. */
+  /** The limit on the overhead of all probes. */
   static final class Bound {
     /** All probes together at most, as a share of all CPUs, 0 to 1. */
     final double share;

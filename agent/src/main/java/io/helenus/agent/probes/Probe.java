@@ -25,7 +25,7 @@ public final class Probe implements Interceptor {
 
   /** The caller: the innermost probe around this one, and the thread group. */
   public static final class Edge {
-    /** Null when no probe's method called. */
+    /** The calling probe; null if no probe's method called. */
     public final Probe caller;
 
     public final ThreadGroups.Group group;
@@ -74,7 +74,7 @@ public final class Probe implements Interceptor {
   private final boolean allocation;
   private final Queue<Cell> cells = new ConcurrentLinkedQueue<>();
 
-  /** The counts of ended threads. */
+  /** The sums of the counts of ended threads. */
   private final Map<Edge, Tally> ended = new HashMap<>();
 
   /**

@@ -169,7 +169,8 @@ public final class Probes {
     }
     share = Overhead.share(activities, costNs, bound.cpus);
     if (share > bound.share) {
-      // Calibrate again: while the JVM still compiled the code, the cost was many times higher.
+      // Calibrate again: while the JVM was still compiling the code, the measured cost was many
+      // times higher.
       costNs = Math.min(costNs, Calibration.costNs(dispatcher) + measures.costNs());
       share = Overhead.share(activities, costNs, bound.cpus);
     }

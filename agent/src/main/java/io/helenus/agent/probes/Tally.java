@@ -41,12 +41,12 @@ public final class Tally {
     return sums[MAX_NS];
   }
 
-  /** 0 if CPU time was not requested. */
+  /** CPU time; 0 if it was not requested. */
   public long cpuNs() {
     return sums[CPU_NS];
   }
 
-  /** 0 if allocation was not requested. */
+  /** Allocated bytes; 0 if they were not requested. */
   public long allocatedBytes() {
     return sums[ALLOCATED_BYTES];
   }

@@ -18,7 +18,7 @@ public final class RowBuffer {
   /** Receives finished frames. */
   @FunctionalInterface
   public interface Sink {
-    /** Takes a whole frame with its length prefix, which contains this many rows. */
+    /** Receives a complete frame with its length prefix, which contains this many rows. */
     void frame(byte[] frame, int rows);
   }
 
@@ -99,7 +99,7 @@ public final class RowBuffer {
     }
   }
 
-  /** Hands what is there to the sink. */
+  /** Passes the buffered rows to the sink. */
   public void flush() {
     int count = rows;
     if (count > 0) {
@@ -113,7 +113,10 @@ public final class RowBuffer {
     }
   }
 
-  /** Forgets the rows that were not flushed, a half-written last one included; returns how many. */
+  /**
+   * Discards the rows that were not flushed, including an incomplete last row; returns their
+   * number.
+   */
   public int discard() {
     int count = rows;
     rows = 0;

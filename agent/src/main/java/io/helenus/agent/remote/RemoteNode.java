@@ -13,8 +13,8 @@ import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 
 /**
- * The agent beside a node instead of in it: a JVM of its own, which reads the same MBeans over JMX
- * and sends the recorder the same data. The JVM ends with its connection to the recorder.
+ * The agent outside of the node's JVM: a JVM of its own, which reads the same MBeans over JMX and
+ * sends the recorder the same data. The JVM ends with its connection to the recorder.
  *
  * <p>The standard input has, one a line: {@code HOST:PORT} of JMX, the agent's options, and if JMX
  * requires them a user and a password. None of these appears in the list of processes.
@@ -44,7 +44,7 @@ public final class RemoteNode {
       System.err.println(cause.getMessage() == null ? cause.toString() : cause.getMessage());
       System.exit(2);
     }
-    // RMI keeps threads.
+    // RMI keeps threads running, so the JVM is ended explicitly.
     System.exit(0);
   }
 }

@@ -10,7 +10,7 @@ final class InitialFacts {
 
   /**
    * Receives a prepared statement: its id, the keyspace it was prepared in or nothing, its text,
-   * and the places of its partition key among its values. A row of the ring has an empty id.
+   * and the indices of its partition key among its values. A row of the ring has an empty id.
    */
   interface StatementSink {
     void accept(byte[] id, byte[] keyspace, byte[] text, short[] key);
@@ -33,7 +33,7 @@ final class InitialFacts {
             keys.of(id));
       }
     } catch (ReflectiveOperationException | RuntimeException e) {
-      // Requests then show the statements' ids.
+      // If this fails, requests have the statements' ids instead of their texts.
     }
   }
 

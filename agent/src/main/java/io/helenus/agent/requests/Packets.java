@@ -10,25 +10,26 @@ import java.nio.ByteOrder;
  * bytes passed. {@link Requests} drains it.
  *
  * <p>A record, little endian: {@code u8} flags, {@code u16} port and 4 or 16 bytes address of the
- * client, {@code i64} System.nanoTime(), {@code u32} number of the first byte, {@code u32} number
- * of the other side's next byte, {@code u32} length, and the bytes. The numbers are those of TCP: a
- * begin counts as a byte. Only a drain contends with the event loop for the lock.
+ * client, {@code i64} System.nanoTime(), {@code u32} sequence number of the first byte, {@code u32}
+ * acknowledged number of the other side, {@code u32} length, and the bytes. Sequence numbers are as
+ * in TCP: the begin of a connection counts as a byte. Only a drain contends with the event loop for
+ * the lock.
  */
 public final class Packets {
   /** Flag: the node sent this packet. Without it, the client did. */
   public static final int FROM_NODE = 1;
 
-  /** The connection begins: without bytes. */
+  /** Flag: the connection begins. The record has no bytes. */
   public static final int BEGIN = 2;
 
-  /** The connection ends: without bytes. */
+  /** Flag: the connection ends. The record has no bytes. */
   public static final int END = 4;
 
   private static final int IPV6 = 8;
 
   /**
    * A prepared statement: {@code u16} length and id, {@code u16} length and keyspace, {@code u32}
-   * length and text, {@code u16} number and {@code u16} places of its partition key among its
+   * length and text, {@code u16} number and {@code u16} indices of its partition key among its
    * values follow. Without an id, the text is a row as JSON, and the keyspace names its table.
    */
   static final int STATEMENT = 0x80;
@@ -39,7 +40,7 @@ public final class Packets {
   /** Upper bound of the size of a record without its bytes. */
   private static final int FIELDS_BYTES = 1 + 2 + 16 + 8 + 4 + 4 + 4;
 
-  /** One in so many calls is timed, to estimate the source's overhead. */
+  /** One of this many calls is timed, to estimate the source's overhead. */
   private static final int TIMED = 16;
 
   private ByteBuffer buffer = empty(FIRST_BYTES);
@@ -53,7 +54,7 @@ public final class Packets {
     void into(byte[] array, int at, int length);
   }
 
-  /** The client's port and address in the form of a record. */
+  /** Encodes the client's port and address in the form of a record. */
   public static byte[] address(InetSocketAddress client) {
     InetAddress address = client.getAddress();
     byte[] octets = address.getAddress();
@@ -65,7 +66,7 @@ public final class Packets {
   }
 
   /**
-   * Appends a record, or counts it lost when there is no room.
+   * Appends a record, or counts it as lost if the buffer is full.
    *
    * @param client see {@link #address}
    * @param nanoTime when the bytes passed
@@ -94,7 +95,7 @@ public final class Packets {
     }
   }
 
-  /** Counts a record that could not be made. */
+  /** Counts a record as lost that could not be built. */
   public synchronized void lose() {
     lost++;
   }
@@ -163,7 +164,7 @@ public final class Packets {
   /**
    * Drains all records.
    *
-   * @param head bytes to leave free before the first record
+   * @param head number of bytes to leave free before the first record
    */
   synchronized Taken take(int head) {
     byte[] bytes = new byte[head + buffer.position()];

@@ -29,7 +29,7 @@ final class PartitionKeys {
   }
 
   /**
-   * The places of the key's columns among the values, in the order of the key. Empty if the key is
+   * The indices of the key's columns among the values, in the order of the key. Empty if the key is
    * not bound, is bound several times, or the server does not know the statement.
    */
   short[] of(byte[] id) {
@@ -50,7 +50,10 @@ final class PartitionKeys {
     }
   }
 
-  /** Whether each column of the key is bound once: of several the server returns only the last. */
+  /**
+   * Whether each column of the key is bound exactly once; if one is bound several times, the server
+   * returns only the last marker.
+   */
   private static boolean isOne(short[] places, List<?> variables)
       throws ReflectiveOperationException {
     Set<String> names = new HashSet<>();

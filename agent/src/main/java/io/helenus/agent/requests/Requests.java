@@ -103,7 +103,7 @@ public final class Requests implements Source {
   }
 
   private void send() {
-    // Statements first, before the requests that execute them.
+    // Statements are sent before the requests that execute them.
     send(statements);
     ofEventLoops.values().forEach(this::send);
   }

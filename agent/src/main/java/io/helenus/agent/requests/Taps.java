@@ -15,6 +15,6 @@ public interface Taps {
   void tap(ClassLoader server, Function<Object, Packets> packets)
       throws ReflectiveOperationException;
 
-  /** Ends all taps and waits until none is left, or the time is up. */
+  /** Removes all taps, and waits until none is left or the time is up. */
   boolean remove(long withinMs) throws InterruptedException;
 }

@@ -22,7 +22,7 @@ public final class Cassandra {
     return Boolean.TRUE.equals(attribute(STORAGE_SERVICE, "Initialized"));
   }
 
-  /** An attribute of an MBean, whatever its type; null when there is none. */
+  /** The value of an attribute of an MBean, of any type; null if there is none. */
   static Object attribute(String bean, String attribute) {
     try {
       return Mbeans.connection().getAttribute(new ObjectName(bean), attribute);
@@ -31,7 +31,7 @@ public final class Cassandra {
     }
   }
 
-  /** The class loader of the server's classes; null where there is no Cassandra in this JVM. */
+  /** The class loader of the server's classes; null if this JVM runs no Cassandra. */
   public static ClassLoader loader() {
     if (Mbeans.areRemote()) {
       return null;

@@ -13,7 +13,7 @@ final class Compactions {
   long bytes;
   long bytesDone;
 
-  /** By {@code keyspace.table}. */
+  /** Sums by {@code keyspace.table}. */
   static Map<String, Compactions> now() {
     Map<String, Compactions> byTable = new HashMap<>();
     Object running = Cassandra.attribute(MANAGER, "Compactions");

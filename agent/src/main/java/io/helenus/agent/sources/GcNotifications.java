@@ -107,7 +107,8 @@ final class GcNotifications implements Source, NotificationListener {
         TimeUnit.MILLISECONDS.toNanos(times.getDuration()),
         feed.node(),
         "gc",
-        // No id: the bean's count is of its own collector, not of the JVM.
+        // The row has no id, because the MBean counts the collections of its own collector, not
+        // those of the JVM.
         null,
         collection.getGcName(),
         collection.getGcCause(),
@@ -122,7 +123,8 @@ final class GcNotifications implements Source, NotificationListener {
   static boolean isPause(String collector, String cause) {
     boolean concurrent =
         collector.endsWith("Cycles")
-            // CMS in the background; a collection that it did with the threads stopped has a cause.
+            // A CMS collection in the background is no pause; a CMS collection with stopped threads
+            // has a cause.
             || collector.equals("ConcurrentMarkSweep") && cause.equals("No GC");
     return !concurrent;
   }
@@ -130,9 +132,9 @@ final class GcNotifications implements Source, NotificationListener {
   /**
    * The start of the JVM as System.nanoTime(), from which the times of collections count. No bean
    * has it on the monotonic clock: RuntimeMXBean.getStartTime() is wall time, and getUptime()
-   * counts from up to some 100 ms earlier. The wall clock may have been set since. So the result is
-   * bounded by that earlier moment, and by the latest start at which no collection ends after its
-   * notification.
+   * counts from up to some 100 ms earlier. The wall clock may have been set since. So the result
+   * lies between that earlier moment and the latest start with which no collection would end after
+   * its notification.
    *
    * @param endMs the end of the collection that was reported just now
    */

@@ -15,7 +15,7 @@ public final class Mbeans {
 
   private Mbeans() {}
 
-  /** From now on those behind a connection are read; before any source is made. */
+  /** Reads MBeans over this connection from now on; must be called before any source is created. */
   public static void readFrom(MBeanServerConnection other) {
     connection = other;
     remote = true;

@@ -9,7 +9,7 @@ import javax.management.ObjectName;
 public final class Metric {
   private final ObjectName bean;
 
-  /** Null where metrics are read by their MBeans alone. */
+  /** The metric object; null if metrics are read only by their MBeans. */
   private final Registry registry;
 
   private final String name;

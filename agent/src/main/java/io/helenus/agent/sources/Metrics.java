@@ -100,7 +100,7 @@ final class Metrics {
       Object value = metric.read(server, attribute);
       return value instanceof Number ? (Number) value : null;
     } catch (InstanceNotFoundException e) {
-      // The table was dropped; the next reading notices that it is gone.
+      // The table was dropped; the next reading finds that its metrics no longer exist.
       isStale = true;
       return null;
     } catch (IOException e) {

@@ -29,7 +29,7 @@ public final class NodeMetrics extends SampledSource {
     Map<String, Map<String, Metric>> found = Map.of();
 
     /**
-     * @param scopes those that are wanted; none for all
+     * @param scopes the wanted scopes; empty for all
      * @param attributes by metric
      */
     Family(String type, boolean scoped, Set<String> scopes, Map<String, List<String>> attributes) {

@@ -18,14 +18,14 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** How the node, its JVM and its disks are set up. */
+/** Reads the settings of the node, of its JVM and of its disks. */
 final class NodeSettings {
   /**
-   * How the settings of Cassandra begin that are recorded, from the agent's file {@code settings}.
+   * Prefixes of the Cassandra settings that are recorded, from the agent's file {@code settings}.
    */
   private static final List<String> BEGINNINGS = beginnings();
 
-  /** If more loggers have levels of their own, the rest is left out. */
+  /** The most loggers with levels of their own that are recorded. */
   private static final int MOST_LOGGERS = 50;
 
   /** Receives a setting. */
@@ -65,7 +65,8 @@ final class NodeSettings {
             .map(GarbageCollectorMXBean::getName)
             .collect(Collectors.joining(", ")),
         source);
-    // System properties (-D) can hold secrets, options of the JVM itself can't.
+    // System properties (-D) are left out because they can hold secrets; options of the JVM itself
+    // can't.
     sink.setting(
         "jvm.options",
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
@@ -120,7 +121,7 @@ final class NodeSettings {
         }
       }
     } catch (IOException | UnsupportedOperationException | IllegalArgumentException e) {
-      // The folder is missing, or its file system does not reveal a device.
+      // The folder does not exist, or its file system does not reveal a device.
     }
   }
 

@@ -44,7 +44,7 @@ final class PauseLines {
   private static final Pattern CYCLE =
       Pattern.compile("(?:Garbage|Minor|Major) Collection" + IN_BRACKETS + ".*");
 
-  /** A pause waits for the heap's sizes during so many readings. */
+  /** The number of readings for which a pause waits for the heap's sizes. */
   private static final int LONGEST_WAIT_READINGS = 10;
 
   private static final int MOST_WAITING = 1_000;
@@ -64,15 +64,13 @@ final class PauseLines {
     int readings;
   }
 
-  /**
-   * @param collectors names of the beans of the JVM's collectors
-   */
+  /** @param collectors names of the MBeans of the JVM's collectors */
   PauseLines(Feed feed, String collectors) {
     this.feed = feed;
     this.collectors = collectors;
   }
 
-  /** Takes a line without its line end. Lines about other things than pauses are ignored. */
+  /** Parses a line without its line end. Lines about anything but pauses are ignored. */
   void take(String line) {
     Matcher matcher = LINE.matcher(line);
     if (!matcher.matches()) {
@@ -130,7 +128,7 @@ final class PauseLines {
       Pause pause = new Pause();
       pause.collection = id;
       pause.collector = collector(paused.group(1), line.group(2));
-      // Shenandoah's parentheses hold the mode of the pause, not its cause.
+      // In Shenandoah's lines the parentheses hold the mode of the pause, not its cause.
       pause.cause = collectors.contains("Shenandoah") ? null : paused.group(3);
       pause.durationNs = ns(paused.group(4), 6);
       pause.startNs = endNs - pause.durationNs;

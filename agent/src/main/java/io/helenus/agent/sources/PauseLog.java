@@ -26,7 +26,7 @@ import javax.management.ObjectName;
 final class PauseLog extends SampledSource implements Source {
   private static final Path MEMORY = Path.of("/dev/shm");
 
-  /** The file is emptied when it has grown to this. */
+  /** The file is emptied when it has this size. */
   private static final long MOST_BYTES = 4 << 20;
 
   private static final int READ_BYTES = 64 * 1024;

@@ -177,7 +177,7 @@ public final class ProbeModel extends SampledSource {
             reason);
       }
     }
-    // The metering is done by the server's own threads.
+    // The overhead has no thread of its own: the server's threads do the metering.
     feed.spend((long) (calls * now.costNs));
   }
 

@@ -8,10 +8,10 @@ package io.helenus.agent.sources;
  * of the safepoint before it, so one well-known end gives all later ones to the nanosecond.
  */
 final class SafepointEnds {
-  /** A line is written within this of the end, unless its thread lost its CPU. */
+  /** A line is written at most this long after the end, unless its thread lost its CPU. */
   private static final long SOON_NS = 100_000;
 
-  /** After this many late lines in a row, an earlier line must be missing. */
+  /** After this many late lines in a row, a line must be missing. */
   private static final int MOST_LATE = 8;
 
   private long endNs = Long.MAX_VALUE;
@@ -21,7 +21,7 @@ final class SafepointEnds {
    * Returns the end of the next safepoint.
    *
    * @param writtenNs when its line was written
-   * @param sinceLastNs the time from the end of the safepoint before to the start of this one
+   * @param sinceLastNs the time from the end of the previous safepoint to the start of this one
    */
   long next(long writtenNs, long sinceLastNs, long durationNs) {
     boolean isFirst = endNs == Long.MAX_VALUE;

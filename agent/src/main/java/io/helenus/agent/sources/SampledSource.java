@@ -24,8 +24,8 @@ public abstract class SampledSource {
   }
 
   /**
-   * Sets the cost of the reading that ended now. The cheaper of the last two counts, because the
-   * first one runs code that is not compiled yet.
+   * Sets the cost of the reading that ended now. The lower cost of the last two readings counts,
+   * because the first reading runs code that is not compiled yet.
    */
   void setCost(long cpuNs, long nanoTime) {
     pausedUntilNs = nanoTime + (long) (Math.min(cpuNs, lastCpuNs) / MAX_SHARE);

@@ -172,7 +172,7 @@ final class Sstables {
         SOURCE);
   }
 
-  /** Null where a partition is larger than the histogram can tell. */
+  /** Null if a partition is too large for the histogram. */
   private static Long ofHistogram(Object histogram, String figure) {
     try {
       long value = whole(call(histogram, figure));

@@ -12,11 +12,11 @@ import java.util.stream.Collectors;
 import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 
-/** The definitions of the tables, and when each was last repaired. */
+/** Reads the definitions of the tables, and when each was last repaired. */
 final class TableFacts {
   /**
-   * Bound on repair sessions that are read: with subrange repair there are many, and the newest do
-   * not come first.
+   * The most repair sessions that are read: subrange repair makes many, and they are not sorted by
+   * time.
    */
   private static final int SESSIONS = 5_000;
 
@@ -118,7 +118,9 @@ final class TableFacts {
     }
   }
 
-  /** The compaction that a node really does, which an operator can change on one node alone. */
+  /**
+   * The compaction parameters in force on the node, which an operator can change on one node only.
+   */
   static void inForce(Sink sink) {
     try {
       ObjectName pattern = new ObjectName("org.apache.cassandra.db:type=Tables,*");
@@ -162,7 +164,7 @@ final class TableFacts {
       if (finished != null && session.get("exception_message") == null && tables instanceof List) {
         Map<String, Long> ofKeyspace =
             last.computeIfAbsent(text(session, "keyspace_name"), name -> new HashMap<>());
-        // As CQL writes a timestamp in JSON: 2026-11-22 08:00:00.000Z.
+        // Parses a timestamp as CQL writes it in JSON: 2026-11-22 08:00:00.000Z.
         long second = Instant.parse(finished.toString().replace(' ', 'T')).getEpochSecond();
         for (Object table : (List<?>) tables) {
           ofKeyspace.merge(String.valueOf(table), second, Math::max);

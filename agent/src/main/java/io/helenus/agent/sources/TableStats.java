@@ -78,7 +78,7 @@ public final class TableStats extends SampledSource {
   /** Index of the table with which the next reading begins. */
   private int from;
 
-  /** The counters that every reading takes of a table. */
+  /** The counters of a table, which every reading takes. */
   private static final class Counters {
     static final Counters NONE = new Counters();
 
@@ -112,7 +112,7 @@ public final class TableStats extends SampledSource {
     }
   }
 
-  /** The figures of a table that were read last. */
+  /** The figures of a table as last read. */
   private static final class TableState {
     Counters counters = Counters.NONE;
     long rowAt;
@@ -120,7 +120,7 @@ public final class TableStats extends SampledSource {
     /** Whether its figures are older than its counters. */
     boolean needsFigures = true;
 
-    /** When it was last idle without a row; 0 if the last reading wrote one. */
+    /** Start of the idle time without rows; 0 if the last reading wrote a row. */
     long idleUntil;
 
     Compactions compactions = Compactions.NONE;
@@ -226,7 +226,7 @@ public final class TableStats extends SampledSource {
     state.counters = counters;
     state.compactions = compactions;
     if (!isIdle) {
-      // Read together with the counters, so that their quotient is the mean.
+      // Read together with the counters, so that their quotient is a correct mean.
       state.readTotalNs = microsToNanos(metrics.readLong(beans.get("ReadTotalLatency"), "Count"));
       state.writeTotalNs = microsToNanos(metrics.readLong(beans.get("WriteTotalLatency"), "Count"));
     }

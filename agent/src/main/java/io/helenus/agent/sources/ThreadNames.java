@@ -33,7 +33,7 @@ public final class ThreadNames extends SampledSource {
   private static final byte THREAD_NAMES = 3;
   private static final int KERNEL_BYTES = 15;
 
-  /** Attempts while the set of threads stays the same: native threads never match. */
+  /** The number of attempts while the set of threads stays the same: native threads never match. */
   private static final int MAX_ATTEMPTS = 3;
 
   private static final int LONGEST_NAME = 256;

@@ -16,7 +16,8 @@ final class Imports {
    * Returns the number of SSTables that the table then has.
    */
   static Object load(TableBean table, String folder) {
-    // resetLevel, clearRepaired, verifySSTables, verifyTokens, invalidateCaches, extendedVerify.
+    // The parameters of the operation: resetLevel, clearRepaired, verifySSTables, verifyTokens,
+    // invalidateCaches, extendedVerify.
     Object[] with = {Set.of(folder), false, false, false, false, false, false};
     String[] types = new String[with.length];
     Arrays.fill(types, "boolean");

@@ -59,7 +59,7 @@ final class Snapshots {
         }
       }
     } catch (ReflectiveOperationException e) {
-      // A node that does not report its settings is taken to have the stock ones.
+      // If a node does not report its settings, the default settings are assumed.
     }
     node.put("settings", settings);
     node.put("schema", schema(table));

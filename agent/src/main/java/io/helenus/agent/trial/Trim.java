@@ -19,7 +19,7 @@ import java.util.Map;
  * <p>Uses internal names of 4.0, 4.1 and 5.0.
  */
 final class Trim {
-  /** An address for documentation (RFC 5737), which no host has. */
+  /** An address reserved for documentation (RFC 5737), which no host has. */
   private static final String NOBODY = "192.0.2.1";
 
   private final TableBean table;
@@ -63,7 +63,7 @@ final class Trim {
       Ring ring = new Ring(Beans.SERVER.getClassLoaderFor(Beans.name(Beans.STORAGE)));
       ring.give(others);
       try {
-        // One SSTable at a time: the user's own node runs on the same machine.
+        // One SSTable at a time, because the user's own node runs on the same machine.
         Object[] with = {1, table.keyspace, new String[] {table.table}};
         Beans.invoke(
             Beans.name(Beans.STORAGE),
@@ -104,7 +104,7 @@ final class Trim {
     }
 
     void give(List<?> others) throws ReflectiveOperationException {
-      // The declared class: the object's own class is not public.
+      // Uses the declared class, because the object's own class is not public.
       Method read = factory.getMethod("fromString", String.class);
       List<Object> given = new ArrayList<>();
       for (Object token : others) {

@@ -10,9 +10,9 @@ import javax.management.ObjectName;
 
 /** A numeric setting of the whole node, by the MBean that 4.0, 4.1 and 5.0 share. */
 enum NumericSetting implements Setting {
-  /** MiB/s over all compactions of the node; 0 for no bound. */
+  /** Compaction throughput in MiB/s, over all compactions of the node; 0 for no limit. */
   COMPACTION_THROUGHPUT(Beans.STORAGE, "CompactionThroughputMbPerSec", 0) {
-    /** Since 4.1 it may have been set in other units, and the MBean takes whole MiB/s alone. */
+    /** Since 4.1 the setting may have another unit, but the MBean takes only whole MiB/s. */
     @Override
     public Object read() {
       Object bytes = Beans.getOrNull(Beans.name(Beans.STORAGE), "CompactionThroughtputBytesPerSec");
@@ -27,7 +27,7 @@ enum NumericSetting implements Setting {
     }
   },
   CONCURRENT_COMPACTORS(Beans.STORAGE, "ConcurrentCompactors", 1),
-  /** Bytes of all requests that were read and not answered yet. */
+  /** Bytes of all requests that were read and are not answered yet. */
   CONCURRENT_REQUEST_BYTES(Beans.STORAGE, "NativeTransportMaxConcurrentRequestsInBytes", 1),
   /** The same limit for each client address. */
   CONCURRENT_REQUEST_BYTES_PER_IP(

@@ -48,7 +48,7 @@ final class RequestRate implements Setting {
     return read;
   }
 
-  /** A part that isn't given keeps its value. */
+  /** A part that the command does not give keeps its value. */
   @Override
   public void write(Object value) {
     Map<String, String> given = value instanceof Map ? Setting.named((Map<?, ?>) value) : Map.of();

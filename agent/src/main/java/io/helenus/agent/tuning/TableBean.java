@@ -20,7 +20,7 @@ public final class TableBean {
     this.bean = bean;
   }
 
-  /** Null when this node has no such table. */
+  /** Returns null if this node has no such table. */
   static TableBean find(String name) {
     // Other characters could turn the object name into a pattern.
     if (!name.matches("\\w+\\.\\w+")) {

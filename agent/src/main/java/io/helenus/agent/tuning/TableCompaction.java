@@ -45,8 +45,8 @@ final class TableCompaction implements Setting {
     if (!isEnabled(parameters)) {
       return;
     }
-    // Setting parameters enables compaction, also where an operator has disabled it; and nothing
-    // is compacted by them before the next flush.
+    // Setting the parameters enables compaction, even if an operator has disabled it, and they take
+    // effect only after the next flush.
     tell(wasDisabledByHand ? "disableAutoCompaction" : "enableAutoCompaction");
   }
 
@@ -72,7 +72,7 @@ final class TableCompaction implements Setting {
     }
   }
 
-  /** By name, all values as text. */
+  /** The parameters by name, with all values as text. */
   static Map<String, String> parameters(Object value) {
     if (!(value instanceof Map)) {
       throw new Refusal(

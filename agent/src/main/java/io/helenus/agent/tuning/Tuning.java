@@ -10,11 +10,11 @@ import java.util.concurrent.TimeUnit;
 final class Tuning {
   /** The result of restoring the setting. */
   enum Outcome {
-    /** The setting is what it was before. */
+    /** The setting has its former value again. */
     UNDONE,
-    /** The setting had been undone already. */
+    /** The setting had been restored already. */
     GONE,
-    /** It was changed since, here or in the schema, and that value stays. */
+    /** The setting was changed since, here or in the schema, and keeps that value. */
     ALTERED
   }
 

@@ -8,13 +8,15 @@ interface Enforcement {
   /** Sets how long calls wait and whether they are then refused; no effect at a stage. */
   void policy(Settings settings);
 
-  /** Requests inside now. */
+  /** Number of requests inside now. */
   int inside();
 
-  /** Requests waiting now. */
+  /** Number of requests waiting now. */
   int waiting();
 
-  /** Further requests of the same stage, neither inside nor waiting here; 0 if unknown. */
+  /**
+   * Number of further requests of the same stage, neither inside nor waiting here; 0 if unknown.
+   */
   int elsewhere();
 
   ValveTotals read();

@@ -25,12 +25,12 @@ import java.util.function.Supplier;
  * counted. A thread that is interrupted while it waits enters, and stays interrupted.
  */
 final class Gate {
-  /** No limit at all. */
+  /** The limit that stands for no limit. */
   static final int OPEN = Integer.MAX_VALUE;
 
   private static final long ONE_WAITING = 1L << 32;
 
-  /** Calls of this mean time and more are long, ns: waking a thread takes far less. */
+  /** Calls with at least this mean time are long, in ns; waking a thread takes far less. */
   private static final long LONG_NS = 1_000_000;
 
   /** Index of the word, in the middle of a padded array to avoid false sharing. */
@@ -190,7 +190,8 @@ final class Gate {
     WaitQueue.Waiter waiter = new WaitQueue.Waiter(Thread.currentThread(), point);
     long beganNs = System.nanoTime();
     queue.add(waiter);
-    // Threads that leave after this see the waiter; threads that left before have made room.
+    // Threads that leave after this see the waiter; threads that left before have already freed
+    // their permits.
     boolean mayEnter = occupancy.addAndGet(OCCUPANCY, ONE_WAITING) >>> 32 == 1;
     mayEnter |= !isFair;
     boolean in = false;
@@ -221,7 +222,7 @@ final class Gate {
       occupancy.getAndAdd(OCCUPANCY, -ONE_WAITING);
       queue.remove(waiter);
       frame.waitedNs = Math.max(1, System.nanoTime() - beganNs);
-      // Pass on a wake-up that this thread did not use, or room for more than one thread.
+      // Pass on a wake-up that this thread did not use, or permits for more than one thread.
       int room = room();
       if (room > 0) {
         queue.wake(room);

@@ -21,15 +21,15 @@ final class GateCounters {
   static final int LATENCIES = 8;
   static final int LENGTH = LATENCIES + Latencies.BUCKETS;
 
-  /** A call below this is short, ns: timing it would cost more than 2 % of it. */
+  /** A call shorter than this is short, in ns: timing it would cost more than 2 % of it. */
   private static final long SHORT_NS = 2_500;
 
-  /** One in so many short calls is timed. */
+  /** One of this many short calls is timed. */
   private static final int ONE_IN = 16;
 
   final Thread thread;
 
-  /** The thread's name at its first call: Cassandra's threads take the name of their task. */
+  /** The thread's name at its first call; Cassandra's threads have the name of their task. */
   final String threadName;
 
   final SingleWriterCounters values = new SingleWriterCounters(LENGTH);

@@ -10,7 +10,7 @@ import java.util.Map;
 
 /** A gate woven into points. */
 final class GateEnforcement implements Enforcement {
-  /** While the stage is unknown, one in so many ticks tries to find it: about once a second. */
+  /** While the stage is unknown, one of this many ticks tries to find it: about once a second. */
   private static final int TICKS_PER_SEARCH = 100;
 
   private final Dispatcher dispatcher;

@@ -7,10 +7,13 @@ enum Order {
   /** First in, first out; while calls are short, arriving threads take free room first. */
   FIFO,
 
-  /** Last in, first out: under overload some requests are served well instead of all badly. */
+  /** Last in, first out: under overload some requests are answered fast, instead of all slowly. */
   LIFO,
 
-  /** By the weights of the points, first in first out within each; no request overtakes. */
+  /**
+   * By the weights of the points, first in first out for each; arriving threads never enter before
+   * waiting ones.
+   */
   CLASS;
 
   static Order of(String name) {

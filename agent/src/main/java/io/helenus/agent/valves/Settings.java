@@ -44,7 +44,7 @@ final class Settings {
           "lease_ms",
           "at_most");
 
-  /** Settings that decide the woven code and the order of the queue; they can't change. */
+  /** Settings that determine the woven code and the order of the queue; they can't be changed. */
   private static final List<String> FIXED =
       List.of("name", "at", "stage", "order", "weights", "at_most");
 
@@ -69,7 +69,7 @@ final class Settings {
   final boolean refuse;
   final long watchdogNs;
 
-  /** 0 for none. */
+  /** Length of the lease; 0 for none. */
   final long leaseNs;
 
   final int atMost;
@@ -145,7 +145,7 @@ final class Settings {
         return weight;
       }
     } catch (NumberFormatException e) {
-      // Said below.
+      // The absence of a point is reported below.
     }
     throw new Refusal("the weight of " + point + " is " + text, "give a number above 0");
   }

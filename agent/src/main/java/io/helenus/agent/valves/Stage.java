@@ -50,7 +50,7 @@ public enum Stage {
   private final String metrics;
   private final String pool;
 
-  /** Metrics that were found before, because finding one takes longer than reading it. */
+  /** Metrics that were found before, because finding a metric takes longer than reading it. */
   private final Map<String, Metric> found = new ConcurrentHashMap<>();
 
   Stage(String bean, String pool) {
@@ -120,7 +120,7 @@ public enum Stage {
   }
 
   void write(int[] values) {
-    // A core size must never exceed the maximum: raise the maximum first, lower it last.
+    // The core size must never exceed the maximum, so the maximum is raised first or lowered last.
     boolean grows = values[values.length - 1] > read()[values.length - 1];
     for (int i = 0; i < values.length; i++) {
       int at = grows ? values.length - 1 - i : i;

@@ -119,7 +119,7 @@ final class Valve {
   }
 
   private void watch(long nowNs, int waiting) {
-    // Reads the counters of every thread, so only while requests wait.
+    // Reading the counters of every thread is expensive, so it is done only while requests wait.
     long left = waiting > 0 ? enforcement.left() : NONE_WAITING;
     boolean stuck = waiting > 0 && left == leftBefore && openReason == null;
     stuckNs = stuck ? stuckNs + Math.min(LONGEST_TICK_NS, nowNs - tickedNs) : 0;

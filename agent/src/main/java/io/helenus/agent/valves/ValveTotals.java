@@ -25,7 +25,7 @@ final class ValveTotals {
     this.counts = counts;
   }
 
-  /** The counts of a stage, which reports completed tasks and no times. */
+  /** The counts of a stage, which reports completed tasks, but no times. */
   ValveTotals(long completed) {
     this.completed = completed;
     failed = 0;

@@ -26,7 +26,7 @@ public final class Valves {
   private static final int TICKS_PER_S = 100;
   private static final long TICK_NS = TimeUnit.SECONDS.toNanos(1) / TICKS_PER_S;
 
-  /** Rows kept: a minute of four valves with four windows a second. */
+  /** The number of rows kept: a minute of four valves with four windows a second. */
   private static final int ROWS_KEPT = 960;
 
   private final Points points;
@@ -38,7 +38,9 @@ public final class Valves {
   private final Map<String, Valve> valves = new ConcurrentSkipListMap<>();
   private final Deque<WindowRow> rows = new ArrayDeque<>();
 
-  /** The number of the first row, unlike that of any other agent of this JVM. */
+  /**
+   * The sequence number of the first row, which differs from that of any other agent of this JVM.
+   */
   private final long first = System.nanoTime();
 
   private long sequence = first - 1;
@@ -176,7 +178,7 @@ public final class Valves {
 
   /**
    * The rows after the one of this sequence number that are still kept, oldest first, and the
-   * number that the first of all had.
+   * sequence number of the very first row.
    */
   public Map<String, Object> rowsAfter(long sequence) {
     synchronized (rows) {

@@ -27,7 +27,9 @@ final class WaitQueue {
     Waiter first;
     Waiter last;
 
-    /** Waiters woken so far, divided by the weight; the lane with the least is served next. */
+    /**
+     * Waiters woken so far, divided by the weight; the lane with the smallest value is served next.
+     */
     double served;
 
     Lane(double weight) {
@@ -38,7 +40,10 @@ final class WaitQueue {
   private final Order order;
   private final Lane[] lanes;
 
-  /** Waiters that were woken and have not run yet. No more are woken than there is room for. */
+  /**
+   * Number of waiters that were woken and have not run yet. It never exceeds the number of free
+   * permits.
+   */
   private volatile int waking;
 
   /**
@@ -94,7 +99,7 @@ final class WaitQueue {
     return woken;
   }
 
-  /** Wakes the next waiter, unless enough waiters for the room are being woken already. */
+  /** Wakes the next waiter, unless enough waiters for the free permits are being woken already. */
   void wake(int room) {
     if (waking < room) {
       Waiter next = next(room);
@@ -104,7 +109,7 @@ final class WaitQueue {
     }
   }
 
-  /** Wakes as many waiters as there is room for. */
+  /** Wakes as many waiters as there are free permits. */
   void wakeAll(int room) {
     for (Waiter next = next(room); next != null; next = next(room)) {
       LockSupport.unpark(next.thread);

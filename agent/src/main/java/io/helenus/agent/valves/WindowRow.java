@@ -52,7 +52,7 @@ final class WindowRow {
     values.put("state", state);
   }
 
-  /** A limit as the protocol has it: null for none. */
+  /** A limit in the form of the protocol: null for none. */
   static Integer limit(int limit) {
     return limit == Gate.OPEN ? null : limit;
   }

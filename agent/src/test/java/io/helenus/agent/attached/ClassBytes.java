@@ -13,7 +13,7 @@ import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 
-/** A second agent in the target, which looks what code its classes have at the moment. */
+/** A second agent in the target, which reads the current bytecode of its classes. */
 public final class ClassBytes {
   private static Instrumentation instrumentation;
 
@@ -37,7 +37,7 @@ public final class ClassBytes {
     return jar;
   }
 
-  /** The files of the classes that the tests weave into, as the JVM has them now, in Base64. */
+  /** The class files that the tests weave into, as the JVM has them now, in Base64. */
   static Map<String, String> files() throws Exception {
     Map<String, String> files = new TreeMap<>();
     ClassFileTransformer look =

@@ -18,7 +18,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
 
-/** Valves and probes in a JVM under load: they hold, are relayed to, and leave nothing. */
+/**
+ * Valves and probes in a JVM under load: they take effect, accept relayed commands, and leave
+ * nothing behind.
+ */
 @Timeout(600)
 class ControlIT {
   private static final String WORK = Work.class.getName();
@@ -52,7 +55,7 @@ class ControlIT {
 
   /**
    * The bytes of the classes, as an agent attached last sees them. On some older JDKs the constant
-   * pool keeps unused entries; all else has to be the same.
+   * pool keeps unused entries; everything else has to be the same.
    */
   private static List<String> bytes(Target target, Path folder) throws Exception {
     target.attach(ClassBytes.jar(folder), "");
@@ -101,7 +104,7 @@ class ControlIT {
       ok(session.command(REMOVE));
       assertEquals("detached", session.detach());
       leavesNothing(target);
-      // Dependencies are tracked from then on, and the next agent knows.
+      // The JVM tracks dependencies from then on, and the next agent knows that.
       target.attach(recorder.options());
       session = recorder.accept();
       ok(session.command(ADD));
@@ -131,7 +134,7 @@ class ControlIT {
           goesOn(target);
         }
         if (round % 5 == 0) {
-          // The valve outlives the connection; the next one's commands are relayed to it.
+          // The valve outlives the connection; commands of the next connection are relayed to it.
           assertEquals("detached", session.detach());
           target.attach(recorder.options());
           session = recorder.accept();
@@ -180,7 +183,7 @@ class ControlIT {
                   && row.get("probe").toString().contains("step")
                   && row.get("thread_group").equals("Work"));
       second.await("probe_latency", row -> row.number("low_ns") < row.number("high_ns"));
-      // Steps take less than metering them does.
+      // The steps of the work are shorter than the cost of metering them.
       second.await(
           "probes",
           row ->

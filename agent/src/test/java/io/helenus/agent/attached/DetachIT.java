@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** However an agent ends, the server is as it was. */
+/** After an agent ends, in whatever way, the server is as it was before. */
 @Timeout(300)
 class DetachIT {
   private static final String[] ALL = {
@@ -49,7 +49,7 @@ class DetachIT {
         session.start(ALL);
         session.await("sources", row -> row.get("source").equals("stalls"));
         session.await("sources", row -> row.get("source").equals("pauses"));
-        // The traces searched for after the detach are there before it.
+        // The traces that the test searches for after the detach exist before it.
         String traces = String.join("\n", target.traces());
         for (String trace :
             List.of("class io.helenus.agent.core.Agent", "thread helenus-agent", "recorders ")) {
@@ -66,7 +66,7 @@ class DetachIT {
     }
   }
 
-  /** Like a recorder that deletes the jar once the agent is loaded. */
+  /** Deletes the jar once the agent is loaded, as a recorder may do. */
   @ParameterizedTest
   @MethodSource("jdks")
   void aJarThatIsGoneOnceLoadedAndThenAnother(Jdk jdk, @TempDir Path folder) throws Exception {

@@ -62,7 +62,7 @@ final class FakeRecorder implements Closeable {
     private String bye;
     private String end;
 
-    /** How many rows there were when each further START began to be served. */
+    /** Number of rows when each further START took effect. */
     private final List<Integer> begun = new ArrayList<>();
 
     private Session(Socket socket) throws IOException {
@@ -124,7 +124,7 @@ final class FakeRecorder implements Closeable {
       socket.getOutputStream().write(bytes);
     }
 
-    /** COMMAND; returns the reply to it. */
+    /** Sends a COMMAND; returns the reply. */
     String command(String json) throws Exception {
       int before = look(replies::size);
       send(3, json.replace('\'', '"'));
@@ -132,7 +132,7 @@ final class FakeRecorder implements Closeable {
       return look(() -> replies.size() > before ? replies.get(before) : "no reply: " + bye);
     }
 
-    /** DETACH; returns the agent's BYE when the agent has closed the connection. */
+    /** Sends a DETACH; returns the agent's BYE once the agent has closed the connection. */
     String detach() throws Exception {
       send(2, "");
       return awaitBye();
@@ -143,7 +143,7 @@ final class FakeRecorder implements Closeable {
       return look(() -> bye);
     }
 
-    /** Rows since the last START began to be served; none before it was. */
+    /** Rows since the last START took effect; all rows if there was only one. */
     synchronized List<Schema.Row> rowsSinceStart() {
       return begun.isEmpty()
           ? List.of()
@@ -228,7 +228,7 @@ final class FakeRecorder implements Closeable {
       }
     }
 
-    /** As if the recorder were killed. */
+    /** Closes the connection as if the recorder had been killed. */
     @Override
     public void close() throws IOException {
       socket.close();

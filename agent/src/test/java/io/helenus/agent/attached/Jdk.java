@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 /** A JDK on this machine that the agent supports. */
 final class Jdk {
-  /** Names one that need not be installed. */
+  /** Names a JDK that need not be installed. */
   private static final String JDK_11 = "HELENUS_TEST_JAVA_11";
 
   private static final Pattern VERSION = Pattern.compile("JAVA_VERSION=\"(\\d+)");

@@ -17,10 +17,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Pauses and stalls are where they were on the monotonic clock. */
+/** Recorded pauses and stalls have their true times on the monotonic clock. */
 @Timeout(300)
 class PausesIT {
-  /** Most that passes between the end of a pause and its line, unless its thread lost its CPU. */
+  /** The longest time between the end of a pause and its line, unless its thread lost its CPU. */
   private static final long CLOCK_ERROR_NS = TimeUnit.MICROSECONDS.toNanos(500);
 
   static Stream<Jdk> jdks() {
@@ -85,7 +85,7 @@ class PausesIT {
       }
       assertEquals("detached", session.detach());
       everyPauseIsWithinASafepoint(session);
-      // Shenandoah does not say why.
+      // Shenandoah logs no cause.
       assertTrue(
           collector.equals("Shenandoah")
               || whole(session, "gc").stream()
@@ -122,7 +122,7 @@ class PausesIT {
     try (Target target = new Target(jdk, "-XX:+UseG1GC");
         FakeRecorder recorder = new FakeRecorder()) {
       target.attach(recorder.options() + ",pauses=mxbean");
-      // So often that the sampler and the JVM's own thread would interfere.
+      // Often enough to show any conflict between the sampler and the JVM's own thread.
       FakeRecorder.Session session = recorder.accept().startEvery(10, "pauses");
       session.await("sources", row -> row.get("provider").equals("agent-mxbean"));
       for (int round = 0; round < 50; round++) {

@@ -11,7 +11,7 @@ import jdk.jfr.FlightRecorder;
 import jdk.jfr.Recording;
 
 /**
- * The JVM that the agent is attached to in tests. It does what lines on its standard input say, and
+ * The JVM that the agent is attached to in tests. It executes commands from its standard input, and
  * answers each with lines that end with an empty one.
  */
 final class Server {

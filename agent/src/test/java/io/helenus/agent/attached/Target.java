@@ -69,7 +69,7 @@ final class Target implements AutoCloseable {
     }
   }
 
-  /** Has the server do something; returns its answer. */
+  /** Makes the server execute a command; returns its answer. */
   synchronized List<String> ask(String line) throws IOException {
     in.write(line + "\n");
     in.flush();
@@ -115,7 +115,7 @@ final class Target implements AutoCloseable {
     return output;
   }
 
-  /** All that an agent could have left in the server. */
+  /** Everything that an agent could have left behind in the server. */
   List<String> traces() throws Exception {
     ask("gc");
     List<String> traces = new ArrayList<>();

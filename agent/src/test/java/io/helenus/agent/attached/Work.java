@@ -22,7 +22,7 @@ public final class Work {
   private static final AtomicLong FAILED = new AtomicLong();
   private static volatile long sink;
 
-  /** The MBean of an agent with other commands. */
+  /** An MBean of an agent whose commands have another version. */
   public interface OtherMBean {
     String getVersion();
   }

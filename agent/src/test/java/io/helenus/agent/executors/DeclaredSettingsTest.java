@@ -16,7 +16,10 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The agent takes of an executor what {@code helenus} checks before there is an agent. */
+/**
+ * The agent accepts the same executor settings that {@code helenus} checks before there is an
+ * agent.
+ */
 class DeclaredSettingsTest {
   private static final Path DECLARED = Path.of("../crates/control/declared/controls.json");
 
@@ -57,7 +60,7 @@ class DeclaredSettingsTest {
         with(Map.of("stage", stage.toString()));
         stages.add(stage.toString());
       } catch (Refusal e) {
-        // Its executor can't be replaced.
+        // The executor of this stage can't be replaced.
       }
     }
     assertEquals(declared().get("executor_stages"), stages);

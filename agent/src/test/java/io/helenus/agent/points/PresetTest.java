@@ -18,7 +18,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The named points are there in releases of their line; their class files are read, none runs. */
+/**
+ * The named points exist in releases of their line. Their class files are read without being run.
+ */
 class PresetTest {
   static Stream<String> lines() {
     return Preset.LINES.stream();
@@ -50,7 +52,7 @@ class PresetTest {
         }
         weavings.put(method.name + method.descriptor, method.className);
       }
-      // Weaving works: the verifier accepts the frames of real code.
+      // Weaving works: the verifier accepts the stack map frames of real code.
       for (String className : List.copyOf(weavings.values())) {
         Map<String, List<Weaver.HookCall>> dispatcher = new HashMap<>();
         weavings

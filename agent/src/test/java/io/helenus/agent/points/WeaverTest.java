@@ -44,7 +44,7 @@ class WeaverTest {
     }
 
     public Object handOver(Object task) {
-      // A frame at the first instruction.
+      // A method with a stack map frame at its first instruction.
       while (task != null) {
         task = "own";
         if (!big) {

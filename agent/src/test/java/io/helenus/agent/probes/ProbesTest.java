@@ -90,7 +90,7 @@ class ProbesTest {
     dispatcher.enter(ONE);
     dispatcher.exit(TWO);
     dispatcher.enter(TWO);
-    // After a stack overflow the exit was not reported.
+    // After a stack overflow the exit of the method was not reported.
     dispatcher.exit(~ONE);
     assertEquals(1, sum(outer).failed());
     assertEquals(1, sum(inner).failed());
@@ -141,7 +141,7 @@ class ProbesTest {
     assertEquals(List.of(2), List.copyOf(off.keySet()));
     assertTrue(off.get(2).contains("below the threshold of 1000 ns"), off.get(2));
     assertEquals(Map.of(), Overhead.tooMuch(uses, 40, bound));
-    // Where no probe is below the threshold the bound holds all the same.
+    // If no probe is below the threshold, the limit on the overhead still applies.
     List<Overhead.Activity> hot =
         List.of(new Overhead.Activity(4, 1e6, 5_000), new Overhead.Activity(5, 1e6, 9_000));
     assertEquals(List.of(4, 5), List.copyOf(Overhead.tooMuch(hot, 60, bound).keySet()));

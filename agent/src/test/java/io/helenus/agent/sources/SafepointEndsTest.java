@@ -36,7 +36,7 @@ class SafepointEndsTest {
       assertEquals((line - 1) * 100 * MS, written(line * 100 * MS));
     }
     assertEquals(1_000 * MS, written(1_000 * MS));
-    // And another late line at once.
+    // Another late line follows at once.
     for (int line = 12; line < 19; line++) {
       assertEquals((line - 1) * 100 * MS, written(line * 100 * MS));
     }

@@ -31,8 +31,8 @@ class ValveWindowsTest {
           });
 
   /**
-   * The agent keeps the windows of a range of numbers, the first of them has the number {@code
-   * first}.
+   * Simulates an agent that keeps the windows of a range of sequence numbers; the first one is
+   * {@code first}.
    */
   private void keeps(long first, long from, long to) {
     String rows =

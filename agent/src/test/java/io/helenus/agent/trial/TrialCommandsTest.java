@@ -18,12 +18,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The commands reach MBeans whose operations are declared as Cassandra's are. */
+/** The commands reach MBeans whose operations are declared in the same way as Cassandra's. */
 class TrialCommandsTest {
   private static final ObjectName TABLE =
       Beans.name("org.apache.cassandra.db:type=Tables,keyspace=shop,table=orders");
 
-  /** The used part of Cassandra's MBean. */
+  /** The part of Cassandra's MBean that the commands use. */
   public interface StorageMBean {
     void takeSnapshot(String tag, Map<String, String> options, String... entities);
 
@@ -93,7 +93,7 @@ class TrialCommandsTest {
     Thread one = new Thread(() -> new TrialCommands().answer("snapshot.take", take));
     one.start();
     assertTrue(taking.await(10, TimeUnit.SECONDS));
-    // Another agent, whose recorder came after the first one was killed.
+    // Another agent, whose recorder came after the first recorder was killed.
     Map<String, String> clear = Map.of("tag", "t", "keyspace", "shop");
     Thread other = new Thread(() -> new TrialCommands().answer("snapshot.clear", clear));
     other.start();
@@ -108,7 +108,7 @@ class TrialCommandsTest {
 
   @Test
   void aNodeThatIsNoThrowawayKeepsItsTables() {
-    // Neither a property set later nor a command makes a node a throwaway one.
+    // Neither a property that is set later nor a command makes a node a throwaway one.
     System.setProperty("helenus.throwaway", "true");
     try {
       TrialCommands trialCommands = new TrialCommands();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Settings are changed and put back by MBeans that behave as Cassandra's. */
+/** Settings are changed and restored on MBeans that behave like Cassandra's. */
 class TuningsTest {
   private static final ObjectName TABLE =
       Beans.name("org.apache.cassandra.db:type=Tables,keyspace=shop,table=orders");
@@ -30,7 +30,7 @@ class TuningsTest {
       "{\"id\":\"a\",\"setting\":\"compaction\",\"table\":\"shop.orders\","
           + "\"value\":{\"class\":\"leveled\",\"sstable_size_in_mb\":64}";
 
-  /** The used part of Cassandra's MBean. */
+  /** The part of Cassandra's MBean that the tunings use. */
   public interface TableMBean {
     String getCompactionParametersJson();
 
@@ -55,7 +55,7 @@ class TuningsTest {
     void setNativeTransportMaxConcurrentRequestsInBytes(long bytes);
   }
 
-  /** Since 4.1. */
+  /** These attributes exist since 4.1. */
   public interface LimitedStorageMBean extends StorageMBean {
     boolean getNativeTransportRateLimitingEnabled();
 

@@ -17,7 +17,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The agent takes of a valve what {@code helenus} checks before there is an agent. */
+/**
+ * The agent accepts the same valve settings that {@code helenus} checks before there is an agent.
+ */
 class DeclaredSettingsTest {
   private static final Path DECLARED = Path.of("../crates/control/declared/controls.json");
 
@@ -27,7 +29,7 @@ class DeclaredSettingsTest {
 
   private static Settings with(String name, long number) {
     Map<String, Object> given = new HashMap<>(Map.of("name", "v", "at", "lwt", "law", "fixed"));
-    // The largest min needs as large a max.
+    // The largest min requires an equally large max.
     given.put("max", 1L << 20);
     given.put(name, number);
     return new Settings(given);

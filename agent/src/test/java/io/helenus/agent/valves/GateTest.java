@@ -112,7 +112,7 @@ class GateTest {
     assertEquals(1, stand.count(GateCounters.FAILED));
   }
 
-  /** The order in which callers enter that arrived in the order of the given points. */
+  /** The order in which callers enter, for callers that arrive in the order of the given points. */
   private List<Integer> served(Stand stand, int... points) throws Exception {
     List<Integer> served = Collections.synchronizedList(new ArrayList<>());
     dispatcher.enter(stand.sites[0]);
@@ -229,7 +229,7 @@ class GateTest {
     in.await();
     join();
     assertEquals(4, stand.gate.inside());
-    // Threads that ended inside don't hold their permits for good.
+    // Permits of threads that ended inside are freed.
     dispatcher.forgetEndedThreads();
     assertEquals(1, stand.gate.inside());
   }

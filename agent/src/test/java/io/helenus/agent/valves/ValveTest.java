@@ -94,12 +94,12 @@ class ValveTest {
       given.put((String) more[i], more[i + 1]);
     }
     Valve valve = new Valve(new Settings(given), law, fake);
-    // A busy machine may have taken a while.
+    // On a busy machine this may have taken a while.
     nowNs = System.nanoTime();
     return valve;
   }
 
-  /** Ticks on as the thread of the valves does; the last row, if a window ended. */
+  /** Calls the valve as its thread does; returns the last row, if a window ended. */
   private WindowRow pass(Valve valve, long forMs) {
     WindowRow last = null;
     for (long ms = 0; ms < forMs; ms += 10) {

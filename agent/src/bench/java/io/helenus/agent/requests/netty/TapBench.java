@@ -79,7 +79,7 @@ public class TapBench {
     channel.writeInbound(request.retain());
     channel.writeOutbound(answer.retain());
     ((ByteBuf) channel.readOutbound()).release();
-    // The number between two drains at 25,000 requests/s.
+    // Number of requests between two drains at 25,000 requests/s.
     if (++requests % 500 == 0) {
       packets.takeBytes();
     }

@@ -43,7 +43,7 @@ public final class NettyTaps implements Taps {
     Object service = value(daemon.getClass(), daemon, "nativeTransportService");
     Object servers = service == null ? null : value(service.getClass(), service, "servers");
     if (servers == null) {
-      // It has not started, or does not serve clients.
+      // The server for clients has not started, or is switched off.
       return;
     }
     for (Object one : (Iterable<?>) servers) {
@@ -64,7 +64,8 @@ public final class NettyTaps implements Taps {
       add(channel, false);
       return;
     }
-    // The acceptor first, so that connections accepted from now on are tapped from their start.
+    // The acceptor is added first, so that connections accepted from now on are tapped from their
+    // start.
     Acceptor acceptor = new Acceptor(this);
     if (acceptors.putIfAbsent(channel, acceptor) == null) {
       channel.pipeline().addFirst(name, acceptor);
@@ -85,11 +86,12 @@ public final class NettyTaps implements Taps {
         pipeline.addAfter(TLS, name, tap);
       }
     } catch (IllegalArgumentException | NoSuchElementException e) {
-      // It was tapped meanwhile, or has just removed its TLS handler: try again the next second.
+      // The connection was tapped meanwhile, or has just removed its TLS handler: it is tried again
+      // a second later.
     }
   }
 
-  /** Whether a tap may stay where it was added. */
+  /** Whether a tap can stay where it was added. */
   boolean enter(Tap tap, ChannelHandlerContext context) {
     taps.put(tap, context);
     return !removed;

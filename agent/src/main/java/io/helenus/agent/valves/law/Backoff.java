@@ -1,6 +1,6 @@
 package io.helenus.agent.valves.law;
 
-/** The pause after a search that found nothing: twice as long each time. */
+/** The pause after a search that found nothing better: twice as long each time. */
 final class Backoff {
   private static final long FIRST_NS = 15_000_000_000L;
   private static final long LONGEST_NS = 300_000_000_000L;

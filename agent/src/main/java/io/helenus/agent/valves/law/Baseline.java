@@ -27,7 +27,7 @@ final class Baseline {
     badShare += weight * (window.badShare() - badShare);
   }
 
-  /** Whether a window has more requests in the system than so many times the mean. */
+  /** Whether a window has more requests in the system than the given multiple of the mean. */
   boolean isExceeded(Window window, double times) {
     return window.inSystem() > times * inSystem + 4;
   }

@@ -1,8 +1,8 @@
 package io.helenus.agent.valves.law;
 
 /**
- * The limit of a law that keeps an estimate of its own and corrects it a little with each window,
- * as the published laws do. It is a fraction between the corrections and whole for the valve.
+ * The estimate of a law that corrects its limit a little with each window, as the published laws
+ * do. The estimate is a fraction; the valve gets a whole number.
  */
 final class Estimate {
   /** The first window is short: it only sets the initial limit. */
@@ -30,7 +30,7 @@ final class Estimate {
     return limit;
   }
 
-  /** Whether a window corrects the estimate: not the first window, nor an empty one. */
+  /** Whether a window corrects the estimate: the first window does not, nor does an empty one. */
   boolean applies(Window window) {
     boolean first = !begun;
     begun = true;

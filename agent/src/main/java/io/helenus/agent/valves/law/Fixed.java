@@ -17,7 +17,8 @@ final class Fixed implements Law {
 
   @Override
   public long windowNs() {
-    // A valve starts with the largest limit; a short first window sets the fixed one soon.
+    // A valve starts with the largest limit; the first window is short, so that the fixed limit is
+    // set soon.
     return begun ? WINDOW_NS : Estimate.FIRST_WINDOW_NS;
   }
 

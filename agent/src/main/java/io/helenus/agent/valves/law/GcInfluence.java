@@ -20,7 +20,7 @@ final class GcInfluence {
     return isSignificant;
   }
 
-  /** Whether they are significant now and were not when the search began. */
+  /** Whether collections are significant now and were not when the search began. */
   boolean becameSignificant() {
     return !isSignificant && observedNs > 1e9 && share > SIGNIFICANT_SHARE;
   }
@@ -31,7 +31,7 @@ final class GcInfluence {
   }
 
   /**
-   * Whether a rare collection falls into a window, so that the window says nothing of the limit.
+   * Whether a rare collection falls into a window, so that the window says nothing about the limit.
    */
   boolean distorts(Window window) {
     return !isSignificant && window.gcShare > SIGNIFICANT_SHARE;

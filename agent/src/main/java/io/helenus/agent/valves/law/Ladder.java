@@ -3,7 +3,9 @@ package io.helenus.agent.valves.law;
 import java.util.LinkedHashSet;
 import java.util.Set;
 
-/** The candidates of a search: no limit, then far from the incumbent, then near it. */
+/**
+ * The candidates of a search: first no limit, then limits far from the incumbent, then near ones.
+ */
 final class Ladder {
   private static final double NEXT = Math.sqrt(2);
   private static final double[] STEPS = {1.0 / 16, 1.0 / 4, 1.0 / 2, 4, 2, 1 / NEXT, NEXT};

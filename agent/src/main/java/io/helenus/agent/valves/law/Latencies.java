@@ -22,7 +22,10 @@ public final class Latencies {
   private final long[] counts = new long[BUCKETS];
   private long count;
 
-  /** The bucket of a time, ns: 0 to {@link #BUCKETS} - 1; what is out of range goes to the ends. */
+  /**
+   * The bucket of a time in ns, 0 to {@link #BUCKETS} - 1; times out of range go to the first or
+   * last bucket.
+   */
   public static int bucketOf(long ns) {
     long clamped = Math.max(0, Math.min(LONGEST_NS, ns));
     if (clamped < PER_OCTAVE) {
@@ -60,19 +63,18 @@ public final class Latencies {
     count += other.count;
   }
 
-  /** How many times are in it. */
+  /** The number of times in the histogram. */
   public long count() {
     return count;
   }
 
-  /** How many times are in a bucket. */
+  /** The number of times in a bucket. */
   public long count(int bucket) {
     return counts[bucket];
   }
 
   /**
-   * The time that a share of all stay below, ns, interpolated within its bucket; 0 if there are
-   * none.
+   * A percentile, ns, interpolated within its bucket; 0 if the histogram is empty.
    *
    * @param p the percentile, 0 to 100
    */

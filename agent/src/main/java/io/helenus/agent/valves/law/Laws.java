@@ -66,7 +66,7 @@ public final class Laws {
     return byDistance.values().stream().flatMap(List::stream).limit(3).collect(Collectors.toList());
   }
 
-  /** How many letters to add, drop or change (Levenshtein, 1966). */
+  /** The edit distance: how many letters to add, drop or change (Levenshtein, 1966). */
   private static int distance(String one, String other) {
     int[] row = new int[other.length() + 1];
     for (int j = 0; j < row.length; j++) {

@@ -1,7 +1,7 @@
 package io.helenus.agent.valves.law;
 
 /**
- * Detects that the offered load changed, from windows at a limit that did not.
+ * Detects that the offered load changed, from windows with an unchanged limit.
  *
  * <pre>
  *   up   = max(0, up   + (x - m) - SLACK)      change when up or down &gt; THRESHOLD
@@ -17,7 +17,7 @@ final class LoadChangeDetector {
   private static final double SLACK = 0.3;
   private static final double THRESHOLD = 2;
 
-  /** One or two requests more or less of a few are no change. */
+  /** A difference of one or two requests counts as no change when there are only a few. */
   private static final double FEW = 4;
 
   private final Sum rate = new Sum();

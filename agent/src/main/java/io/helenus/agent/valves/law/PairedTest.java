@@ -8,26 +8,25 @@ package io.helenus.agent.valves.law;
  * </pre>
  *
  * <p>The mean of n ratios stays within the margin of the true one for all n at once, with
- * probability 1 - {@link #ALPHA}: the test may look after each ratio, and stop when it likes. It is
+ * probability 1 - {@link #ALPHA}: the test may be evaluated after each ratio, and stopped at any
+ * time. It is
  * the mixture sequential probability ratio test (Robbins, Statistical methods related to the law of
  * the iterated logarithm, Annals of Mathematical Statistics 41, 1970; Johari, Koomen, Pekelis and
  * Walsh, Always valid inference, Operations Research 70, 2022) with a normal mixture of the ratios'
- * own variance. That variance s² is estimated, with {@link #PRIOR_DEVIATION} as prior, for which
- * the probability to err is half as large again.
+ * own variance. That variance s² is estimated, with {@link #PRIOR_DEVIATION} as prior, which makes
+ * the probability of an error half as large again.
  */
 final class PairedTest {
   private static final double ALPHA = 0.1;
 
-  /**
-   * Standard deviation that a ratio is expected to have, and how many ratios this guess is worth.
-   */
+  /** Standard deviation expected of a ratio, and the number of ratios that this prior counts as. */
   private static final double PRIOR_DEVIATION = 0.08;
 
   private static final double PRIOR_WEIGHT = 3;
 
   private final RunningStatistics ratios = new RunningStatistics();
 
-  /** A logarithm of candidate / incumbent. */
+  /** Adds the logarithm of candidate / incumbent. */
   void add(double ratio) {
     ratios.add(ratio);
   }

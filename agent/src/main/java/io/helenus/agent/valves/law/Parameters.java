@@ -33,7 +33,7 @@ final class Parameters {
     } catch (NumberFormatException e) {
       number = Double.NaN;
     }
-    // Not a number is not within any range either.
+    // NaN fails this check, too.
     if (!(number >= least && number <= most)) {
       throw wrong(name, text, plain(least) + " to " + plain(most));
     }

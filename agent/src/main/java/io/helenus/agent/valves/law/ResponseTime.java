@@ -22,7 +22,7 @@ package io.helenus.agent.valves.law;
 final class ResponseTime implements Objective {
   private static final double PER_WINDOW = 60;
 
-  /** Requests that a measurement should have beyond the percentile. */
+  /** Requests that a measurement should have above the percentile. */
   private static final double BEYOND = 8;
 
   private static final double MOST_PER_WINDOW = 1000;
@@ -53,7 +53,8 @@ final class ResponseTime implements Objective {
 
   @Override
   public double lagNs(Window window) {
-    // Requests that leave must have arrived after the change, or their times show the old limit.
+    // Requests that leave must have arrived after the change; otherwise their times belong to the
+    // old limit.
     double inSystem = percentile > 0 ? window.inSystem() : window.inFlight;
     return 1e9 * inSystem / Math.max(1e-9, window.completedPerS());
   }

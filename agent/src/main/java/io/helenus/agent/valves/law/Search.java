@@ -32,7 +32,9 @@ final class Search implements Law {
 
   private static final long WINDOW_NS = 125_000_000;
 
-  /** The longest measurement; all are that long while collections are significant. */
+  /**
+   * The longest measurement. While collections are significant, all measurements have this length.
+   */
   private static final long MEASURES_NS = 1_000_000_000;
 
   /** Measurements with fewer requests are ignored. */
@@ -58,10 +60,10 @@ final class Search implements Law {
   private int limit;
   private boolean isSettling;
 
-  /** The windows of a measurement so far, as one; null before the first. */
+  /** The windows of the current measurement, merged into one; null before the first window. */
   private Window measured;
 
-  /** Null between searches. */
+  /** The current trial; null between searches. */
   private Trial trial;
 
   /** The log ratio of the best throughput seen to the incumbent's. */
@@ -117,7 +119,7 @@ final class Search implements Law {
     return enough || measured.lengthNs() >= MEASURES_NS;
   }
 
-  /** Whether the limit is the candidate's now, and not the incumbent's. */
+  /** Whether the current limit is the candidate's, and not the incumbent's. */
   private boolean holdsCandidate() {
     return trial != null && trial.isCandidateNext();
   }

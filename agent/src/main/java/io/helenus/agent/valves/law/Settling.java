@@ -5,7 +5,7 @@ package io.helenus.agent.valves.law;
  * the requests that leave have entered since the change.
  */
 final class Settling {
-  /** Length of the windows meanwhile, ns: short, to notice a growing queue early. */
+  /** Length of the windows during that time, ns: short, to notice a growing queue early. */
   static final long WINDOW_NS = 40_000_000;
 
   /** The least time until a change shows in the heap, ns, while collections are significant. */

@@ -14,7 +14,7 @@ package io.helenus.agent.valves.law;
  * 0.5. {@link Search} has the rest; our own.
  */
 final class Throughput implements Objective {
-  /** Requests that a measurement should have: with fewer its rate is mostly noise. */
+  /** Requests that a measurement should have; with fewer its rate is mostly noise. */
   private static final double PER_WINDOW = 60;
 
   @Override
@@ -29,7 +29,7 @@ final class Throughput implements Objective {
 
   @Override
   public double lagNs(Window window) {
-    // By Little's law: the mean time inside.
+    // The mean time inside, by Little's law.
     return 1e9 * window.inFlight / Math.max(1e-9, window.completedPerS());
   }
 

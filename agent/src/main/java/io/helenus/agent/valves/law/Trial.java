@@ -19,7 +19,10 @@ final class Trial {
 
   final int candidate;
 
-  /** Cost of the candidate's windows so far, in seconds of the incumbent's throughput. */
+  /**
+   * The throughput that the candidate's windows have cost so far, in seconds of the incumbent's
+   * throughput.
+   */
   double costS;
 
   private final double gain;
@@ -85,7 +88,7 @@ final class Trial {
     return rates.mean();
   }
 
-  /** The result for people. */
+  /** The result as text. */
   @Override
   public String toString() {
     return String.format(

@@ -68,7 +68,7 @@ public final class Window {
     limited = builder.limited;
   }
 
-  /** How long it was, ns; at least 1. */
+  /** Length of the window, ns; at least 1. */
   public long lengthNs() {
     return Math.max(1, endNs - startNs);
   }
@@ -78,7 +78,7 @@ public final class Window {
     return inFlight + waiting + elsewhere;
   }
 
-  /** How many completed per second. */
+  /** Completed requests per second. */
   public double completedPerS() {
     return completed * 1e9 / lengthNs();
   }

@@ -42,7 +42,7 @@ class TapTest {
     return Unpooled.copiedBuffer(text, StandardCharsets.UTF_8);
   }
 
-  /** Flags, numbers and bytes of each record, in words. */
+  /** Flags, numbers and bytes of each record, as text. */
   private List<String> taken() {
     List<String> records = new ArrayList<>();
     ByteBuffer from = ByteBuffer.wrap(packets.takeBytes()).order(ByteOrder.LITTLE_ENDIAN);

@@ -8,17 +8,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Servers with their loads, on which laws are compared, and what a sweep of fixed limits gives. */
+/**
+ * Simulated servers with their loads, on which laws are compared, and the results of fixed limits.
+ */
 final class Cases {
   static final int MAX = 128;
 
-  /** When changing servers change, s. */
+  /** The time at which changing servers change, in s. */
   static final double CHANGE_S = 60;
 
-  /** When a surge begins, s: after a few have been there alone. */
+  /** The time at which a surge begins, in s; until then there are only a few clients. */
   static final double JOIN_S = 8;
 
-  /** When what a surge costs has been paid. */
+  /** The time after which the cost of a surge no longer shows. */
   static final double SURGED_S = JOIN_S + 25;
 
   private static final int[] SWEEP = {MAX, 64, 32, 16, 11, 8, 5};
@@ -65,7 +67,9 @@ final class Cases {
       return fixed(MAX);
     }
 
-    /** The fixed limit with the most completed in a stretch; of equals the largest. */
+    /**
+     * The fixed limit with the most completed requests in a stretch; of equal limits, the largest.
+     */
     int bestLimit(double fromS, double toS) {
       int best = MAX;
       for (int limit : SWEEP) {
@@ -84,7 +88,7 @@ final class Cases {
     }
   }
 
-  /** No limit is best: there is nothing to be won. */
+  /** No limit is best, so there is nothing to gain. */
   static final List<Case> NOTHING_TO_WIN =
       List.of(
           new Case("flat", Servers.saturating(4000, 8), CLIENTS, 1, 0.05),
@@ -108,11 +112,13 @@ final class Cases {
           new Case("open, flat", Servers.saturating(4000, 16), open(2000), 1, 0.05),
           new Case("open, knee", Servers.scaling(3000, 0.05, 8), open(1500), 1, 0.05));
 
-  /** As much as a node on a shared machine may fluctuate under scans. */
+  /** Fluctuates as much as a node on a shared machine may under scans. */
   static final Case VERY_NOISY =
       new Case("flat, very noisy", Servers.saturating(900, 4), CLIENTS, 0.5, 0.2);
 
-  /** The best limit for the few clients at first halves the throughput for the many later. */
+  /**
+   * The limit that is best for the few clients at first halves the throughput for the many later.
+   */
   static final Case TRANSACTIONS =
       new Case(
           "transactions",
@@ -128,7 +134,7 @@ final class Cases {
   static final Case TRANSACTIONS_JOINING =
       new Case("transactions, more", Servers.transacting(64), atS -> joining(atS, 40, 20), 1, 0.08);
 
-  /** A limit does better than none. */
+  /** With these servers a limit does better than no limit. */
   static final List<Case> SOMETHING_TO_WIN =
       List.of(
           new Case("knee 8", Servers.scaling(3000, 0.05, 8), CLIENTS, 1, 0.05),
@@ -150,7 +156,7 @@ final class Cases {
               0.05),
           new Case("open, too much", Servers.scaling(3000, 0.05, 8), open(2700), 1, 0.05));
 
-  /** Like the cases before, but so slow, uneven or deceptive that the search takes longer. */
+  /** Like the cases before, but so slow, uneven or misleading that the search takes longer. */
   static final List<Case> HARD =
       List.of(
           new Case("knee 4, slow", Servers.scaling(300, 0.8, 4), CLIENTS, 0.7, 0.05),
@@ -204,7 +210,7 @@ final class Cases {
               1,
               0.05));
 
-  /** After a minute it is another server. */
+  /** After a minute the server has other properties. */
   static final List<Case> CHANGING =
       List.of(
           changing("knee 32 to 8", Servers.scaling(3000, 0.02, 32), Servers.scaling(3000, 0.05, 8)),

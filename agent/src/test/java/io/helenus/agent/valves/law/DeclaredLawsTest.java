@@ -15,7 +15,10 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The agent takes of laws what {@code helenus} checks before there is an agent. */
+/**
+ * The agent accepts the same laws and parameters that {@code helenus} checks before there is an
+ * agent.
+ */
 class DeclaredLawsTest {
   private static final Path DECLARED = Path.of("../crates/control/declared/controls.json");
   private static final int MIN = 1;

@@ -21,7 +21,7 @@ import net.jqwik.api.constraints.IntRange;
 
 /** Properties that hold for any server. */
 class LawPropertiesTest {
-  /** A server by the universal scalability law, and its load. */
+  /** A server that follows the universal scalability law, and its load. */
   static final class Any {
     final double mostPerS;
     final double contention;

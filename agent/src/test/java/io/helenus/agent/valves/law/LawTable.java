@@ -12,8 +12,8 @@ import java.util.Map;
 /**
  * All laws on all servers, as a table of means over runs: {@code java -cp
  * target/classes:target/test-classes io.helenus.agent.valves.law.LawTable [RUNS] [SERVERS] >
- * target/laws.txt}, of servers whose names match. One run takes half a minute for all of them, and
- * says little of an uneven one.
+ * target/laws.txt}, for servers whose names match. One run takes half a minute for all servers;
+ * servers with much noise need more runs.
  */
 final class LawTable {
   private static final double LENGTH_S = 120;

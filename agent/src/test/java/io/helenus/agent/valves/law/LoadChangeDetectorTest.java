@@ -10,7 +10,7 @@ class LoadChangeDetectorTest {
   private final LoadChangeDetector load = new LoadChangeDetector();
   private final Windows windows = Windows.of(125).there(40, 0);
 
-  /** After how many windows of a load a change is detected; 0 for never. */
+  /** The number of windows after which a change of the load is detected; 0 for never. */
   private int detectedAfter(int most) {
     for (int window = 1; window <= most; window++) {
       if (load.changed(windows.build())) {

@@ -34,7 +34,7 @@ class PairedTestTest {
       }
       wrong += differs ? 1 : 0;
     }
-    // ALPHA is for a known deviation; estimating it costs half as much again.
+    // ALPHA holds for a known deviation; estimating the deviation adds half as much.
     assertTrue(wrong <= 180, wrong + " of 1000");
   }
 

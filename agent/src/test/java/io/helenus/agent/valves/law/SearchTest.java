@@ -46,7 +46,7 @@ class SearchTest {
     return mean(seed -> server.fixed(Cases.MAX, seed).perS(fromS, toS));
   }
 
-  /** The share of what the best fixed limit gains over none. */
+  /** The gain over no limit, as a share of the best fixed limit's gain. */
   private static double won(Case server, String law, double fromS, double toS) {
     int best = server.bestLimit(fromS, toS);
     double none = none(server, fromS, toS);
@@ -88,7 +88,8 @@ class SearchTest {
   static Stream<Arguments> collecting() {
     List<Case> servers = new ArrayList<>(Cases.HARD);
     servers.removeIf(server -> !server.name.matches("heap|scans.*"));
-    // Docs name what isn't found: a heap that fills later than the search lasts.
+    // The documentation names this case as not found: a heap that fills more slowly than a search
+    // takes.
     servers.removeIf(server -> server.name.equals("scans, shared, later"));
     return with(servers, "throughput");
   }
@@ -180,7 +181,10 @@ class SearchTest {
     }
   }
 
-  /** Gives windows of an even server until a candidate holds; its limit. */
+  /**
+   * Gives the law windows of a server without noise until a candidate is accepted; returns the
+   * limit.
+   */
   private static int untilItTries(Law law, Windows windows) {
     int limit = Cases.MAX;
     for (int i = 0; i < 200 && limit == Cases.MAX; i++) {

@@ -4,11 +4,11 @@ import io.helenus.agent.valves.law.SimulatedServer.Server;
 import java.util.Random;
 import java.util.function.DoubleUnaryOperator;
 
-/** Servers to try laws on. */
+/** Simulated servers to test laws on. */
 final class Servers {
   private Servers() {}
 
-  /** Reaches its maximum from a number on, and never slows down: no limit is best. */
+  /** Reaches its maximum at a given number inside, and never slows down: no limit is best. */
   static Server saturating(double mostPerS, int from) {
     return (inside, atS) -> mostPerS * Math.min(1, inside / (double) from);
   }
@@ -27,12 +27,12 @@ final class Servers {
     return n / (1 + contention * (n - 1) + crosstalk * n * (n - 1));
   }
 
-  /** Two servers, one before and one after a time. */
+  /** Behaves like one server before a given time, and like another one after it. */
   static Server changing(Server before, double atS, Server after) {
     return (inside, nowS) -> nowS < atS ? before.perS(inside, nowS) : after.perS(inside, nowS);
   }
 
-  /** A server without pauses until a time, while its heap fills. */
+  /** A server without pauses until a given time, while its heap fills. */
   static Server filling(Server server, double untilS) {
     return varying(server, atS -> 1, atS -> atS < untilS ? 0 : 1);
   }
@@ -48,9 +48,9 @@ final class Servers {
   }
 
   /**
-   * As Cassandra did transactions on a few hot partitions (docs/results/valves.md): with two or
-   * three at once it does a tenth more than with four to seven, and from 8 on the more the more
-   * there are, up to a number.
+   * As Cassandra did transactions on a few hot partitions (docs/results/valves.md): its throughput
+   * with two or three requests inside is a tenth higher than with four to seven. From 8 on it rises
+   * with the number inside, up to a given number.
    */
   static Server transacting(int upTo) {
     return (inside, atS) -> {
@@ -70,7 +70,10 @@ final class Servers {
     return scanning(mostPerS, 0, 0);
   }
 
-  /** The same, with a heap that takes so many seconds to empty with fewer inside, or to fill. */
+  /**
+   * The same, with a heap that takes a given time to empty when fewer requests are inside, and to
+   * fill.
+   */
   static Server scanning(double mostPerS, double emptiesS, double fillsS) {
     Server server = (inside, atS) -> mostPerS * Math.min(1, inside / 4.0) * (1 - 0.0008 * inside);
     return withPauses(server, 0.05, 0.05, 0.0013, emptiesS, fillsS);
@@ -90,8 +93,9 @@ final class Servers {
   }
 
   /**
-   * Like the scans, but two inside do more than three to seven, so that four has to be left for
-   * two. The heap is nearly empty with few inside, and takes long to fill with more.
+   * Like the scans, but the throughput with two inside is higher than with three to seven, so the
+   * search has to go from four to two. The heap is nearly empty with few inside, and takes long to
+   * fill with more.
    */
   static Server scanningFew(double mostPerS) {
     Server server =
@@ -127,7 +131,7 @@ final class Servers {
     };
   }
 
-  /** A server that stands for a fixed share of the time. */
+  /** A server that is paused for a fixed share of the time. */
   static Server pausing(Server server, double share, double lengthS) {
     return withPauses(server, lengthS, share, 0);
   }
@@ -187,7 +191,7 @@ final class Servers {
     };
   }
 
-  /** A server whose speed, and the share of whose pauses, is multiplied by what the time gives. */
+  /** A server whose speed and share of pauses are multiplied by a function of the time. */
   private static Server varying(
       Server server, DoubleUnaryOperator speed, DoubleUnaryOperator pauses) {
     return new Like(server) {

@@ -26,14 +26,14 @@ final class SimulatedServer {
     }
 
     /**
-     * How long the heap takes to empty, s, with fewer inside: the share of pauses follows so
-     * slowly.
+     * How long the heap takes to empty, in s, when fewer requests are inside; the share of pauses
+     * follows that slowly.
      */
     default double emptiesS() {
       return 0;
     }
 
-    /** How long it takes to fill with more inside, s. */
+    /** How long the heap takes to fill with more requests inside, in s. */
     default double fillsS() {
       return emptiesS();
     }
@@ -46,9 +46,7 @@ final class SimulatedServer {
       return 1;
     }
 
-    /**
-     * By how much the CPUs are faster or slower for some seconds: a standard deviation, a share.
-     */
+    /** The standard deviation, as a share, of the CPUs' speed, which changes every few seconds. */
     default double drift() {
       return 0;
     }
@@ -123,7 +121,7 @@ final class SimulatedServer {
       return completed / (toS - fromS);
     }
 
-    /** The limit that held the longest in a stretch. */
+    /** The limit that was in effect longest within a stretch. */
     int usualLimit(double fromS, double toS) {
       double[] heldS = new double[4097];
       int usual = 0;
@@ -134,7 +132,7 @@ final class SimulatedServer {
       return usual;
     }
 
-    /** The share of a stretch in which the limit was further than a tenth from a given one. */
+    /** The share of a stretch in which the limit differed by more than a tenth from a given one. */
     double awayShare(int limit, double fromS, double toS) {
       double awayS = 0;
       for (Held window : held) {
@@ -175,7 +173,7 @@ final class SimulatedServer {
   private static final double NEVER = Double.POSITIVE_INFINITY;
   private static final double NOISE_STEP_S = 0.02;
 
-  /** How long the CPUs are faster or slower, s. */
+  /** How long the CPUs keep a speed, in s. */
   private static final double DRIFTS_S = 4;
 
   private final Server server;
@@ -185,10 +183,13 @@ final class SimulatedServer {
   private final double noiseS;
   private final Random random;
 
-  /** Its own, so that runs under different laws have the same noise at the same time. */
+  /**
+   * A random generator of its own, so that runs under different laws have the same noise at the
+   * same time.
+   */
   private final Random weather;
 
-  /** Random numbers of the CPUs, likewise. */
+  /** The random generator of the CPUs' speed. */
   private final Random host;
 
   private final PriorityQueue<Request> inside =
@@ -200,7 +201,7 @@ final class SimulatedServer {
   private double noiseLevel;
   private double driftLevel;
 
-  /** The load of the heap, as a number of requests inside. */
+  /** The fill level of the heap, as a number of requests inside. */
   private double inHeap;
 
   private double pauseEndsS;
@@ -236,7 +237,7 @@ final class SimulatedServer {
     this.host = new Random(31 * seed + 5);
   }
 
-  /** Lets a law govern the server from its start, with the limit at max before it says anything. */
+  /** Lets a law control the server from its start; until its first decision the limit is max. */
   Run run(Law law, int max, double lengthS) {
     Run run = new Run();
     int limit = max;
@@ -290,7 +291,7 @@ final class SimulatedServer {
     return run;
   }
 
-  /** Clients come and go with the load; who goes does so after the answer. */
+  /** Clients join and leave with the load; a client leaves after its answer. */
   private void bring(Load load) {
     if (load.arrivalsPerS > 0 && nextArrivalS < nowS) {
       nextArrivalS = nowS;
@@ -322,7 +323,7 @@ final class SimulatedServer {
     return Math.exp(random.nextGaussian() * Math.sqrt(variance) - variance / 2);
   }
 
-  /** The work per second that each one inside gets. */
+  /** The work per second that each request inside gets. */
   private double speed() {
     if (inside.isEmpty() || pauseEndsS > nowS) {
       return 0;

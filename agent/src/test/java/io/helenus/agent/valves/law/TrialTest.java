@@ -10,7 +10,10 @@ class TrialTest {
   private static final double GAIN = 0.03;
   private static final double NO_FLOOR = Double.NEGATIVE_INFINITY;
 
-  /** Runs a trial of a candidate that is better by a ratio, on a server that drifts per window. */
+  /**
+   * Runs a trial of a candidate that is better by a given ratio, on a server that drifts from
+   * window to window.
+   */
   private static Verdict verdict(
       double better, double rates, double drift, double leastRate, boolean ties) {
     Trial trial = new Trial(8, GAIN);

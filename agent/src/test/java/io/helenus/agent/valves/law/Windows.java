@@ -1,6 +1,6 @@
 package io.helenus.agent.valves.law;
 
-/** Windows made by hand, each after the one before. */
+/** Builds windows for tests, each following the one before. */
 final class Windows {
   private static final long MILLI_NS = 1_000_000;
 
@@ -72,7 +72,7 @@ final class Windows {
     return window;
   }
 
-  /** Gives a law consecutive windows at its own limit; returns the last decision. */
+  /** Passes consecutive windows to a law at the law's own limit; returns the last decision. */
   Decision give(Law law, int times) {
     Decision decision = null;
     for (int i = 0; i < times; i++) {
