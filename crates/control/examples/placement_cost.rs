@@ -54,7 +54,7 @@ fn main() -> Result<(), Failure> {
             planned.push(started.elapsed());
             let started = Instant::now();
             let pin = plan.apply(&journals)?;
-            // With the journal on the disk.
+            // The journal is written to the disk.
             placed.push(started.elapsed());
             let started = Instant::now();
             pin.unpin()?;
@@ -104,11 +104,11 @@ fn main() -> Result<(), Failure> {
     }
 }
 
-/// Times from the existence of each new thread to its new mask.
+/// Times from the start of each new thread until its mask is set.
 fn new_threads(threaded: &mut Threaded, pid: i32) -> Result<Vec<Duration>, Failure> {
     let mut soon = Vec::new();
     for number in 0..NEW_THREADS {
-        // Vary the pause, so that threads are not made in step with the passes.
+        // Vary the pause, so that threads are not started in step with the passes.
         std::thread::sleep(Duration::from_millis(7 * (number as u64 % 13)));
         let tid = threaded.make_one()?;
         let started = Instant::now();
@@ -152,13 +152,13 @@ impl Threaded {
 
 impl Drop for Threaded {
     fn drop(&mut self) {
-        // Best effort: it ends with the pipe at the latest.
+        // Best effort: the child ends when its pipe is closed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The child: threads that wait in 20 groups, and one more for each byte that comes.
+/// The child process: threads that wait, in 20 groups, and one more for each byte that it reads.
 fn have_threads(count: usize) -> std::io::Result<()> {
     for number in 0..count {
         let named =

@@ -14,13 +14,13 @@ use std::sync::LazyLock;
 pub struct Declared {
     /// Parameters of each law.
     pub laws: BTreeMap<String, BTreeMap<String, Parameter>>,
-    /// Whole numbers of a valve.
+    /// Integer settings of a valve.
     pub valve: BTreeMap<String, Range>,
-    /// Orders in which calls that wait at a gate go in.
+    /// Orders in which waiting calls enter a gate.
     pub orders: Vec<String>,
-    /// Stages that a valve can steer.
+    /// Stages that a valve can limit.
     pub stages: Vec<String>,
-    /// Whole numbers of an executor.
+    /// Integer settings of an executor.
     pub executor: BTreeMap<String, Range>,
     /// Names of the kinds of executors.
     pub executors: Vec<String>,
@@ -39,7 +39,7 @@ pub struct Parameter {
     pub whole: bool,
 }
 
-/// A number, or what bounds the valve's limit.
+/// A number, or a bound of the valve's limit.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Bound {
@@ -54,7 +54,7 @@ pub enum LimitBound {
     Max,
 }
 
-/// Whole numbers from the least to the most.
+/// The range of an integer setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
@@ -63,19 +63,19 @@ pub struct Range {
     pub most: i64,
 }
 
-/// Bounds of a valve's limit; no `max` where only the node knows it.
+/// Bounds of a valve's limit; `max` is missing if only the node knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     pub min: i64,
     pub max: Option<i64>,
 }
 
-/// Use of a point.
+/// The use of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
     Probe,
     Gate,
-    /// A gate that answers Overloaded.
+    /// A gate that refuses with Overloaded.
     Refusal,
 }
 
@@ -136,8 +136,7 @@ impl Bound {
 }
 
 impl Range {
-    /// # Errors
-    /// A sentence with the range.
+    /// # Errors A sentence with the range.
     pub fn check(&self, number: i64) -> Result<(), String> {
         match (self.least..=self.most).contains(&number) {
             true => Ok(()),
@@ -181,8 +180,8 @@ pub fn check_point(at: &str, line: Option<Line>, wanted: Use) -> Result<(), Stri
     }
 }
 
-/// Whether it has the form `package.Class.method` or `package.Class.method(arguments)`, with `when` and conditions after it or
-/// without.
+/// Whether the text has the form `package.Class.method` or `package.Class.method(arguments)`, with or without `when`
+/// and conditions after it.
 fn check_pattern(at: &str, known: &[&str]) -> Result<(), String> {
     let method = at.split(" when ").next().unwrap_or_default().trim();
     let (name, arguments) = method.split_once('(').map_or((method, ")"), |(name, rest)| (name.trim(), rest));

@@ -1,4 +1,4 @@
-//! Executors that run the tasks of a stage instead of Cassandra's own.
+//! Executors that replace Cassandra's own for the tasks of a stage.
 
 use crate::valves::one_of;
 use crate::{Declared, Error, Link};
@@ -59,16 +59,16 @@ pub struct Running {
     pub stealing: Option<bool>,
     pub batch: Option<i64>,
     pub lease_ms: i64,
-    /// Workers that run a task.
+    /// Number of workers that are running a task.
     pub inside: i64,
-    /// Tasks in line.
+    /// Number of queued tasks.
     pub waiting: i64,
     /// Number of tasks that it has run.
     pub ran: i64,
 }
 
 impl Link {
-    /// Has a stage's tasks run by another executor from now on, and when this link is closed.
+    /// Replaces the executor of a stage. The replacement stays when this link is closed.
     pub fn set_executor(&mut self, executor: &Executor) -> Result<Running, Error> {
         self.ask("executor.set", json!(executor))
     }

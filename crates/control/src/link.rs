@@ -15,7 +15,8 @@ use std::time::Duration;
 
 /// Timeout from loading the agent to its hello.
 const HELLO_WITHIN: Duration = Duration::from_secs(30);
-/// Weaving the classes of a large server takes a second or two, and a collection may fall into it.
+/// Timeout of a command: weaving the classes of a large server takes a second or two, and a collection may come in
+/// between.
 const REPLY_WITHIN: Duration = Duration::from_secs(60);
 
 /// Timeout from DETACH to the agent's last frame.
@@ -96,7 +97,7 @@ impl Link {
         serde_json::from_value(answer).map_err(|error| self.not_understood(name, &error))
     }
 
-    /// Waits longer than usual for what is asked within.
+    /// Like [`Link::command`], with a longer timeout.
     pub(crate) fn patiently<T>(
         &mut self,
         within: Duration,
@@ -119,7 +120,7 @@ impl Link {
 }
 
 impl Drop for Link {
-    /// Detaches the agent. Changes that are to stay keep their agent loaded.
+    /// Detaches the agent. Changes that should remain keep their agent loaded.
     fn drop(&mut self) {
         self.from.get_mut().extend(GONE_WITHIN);
         let _ = protocol::write_detach(&mut self.to);

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 /// Settings of the probes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProbeOptions {
-    /// Points by name or pattern; none for all that the preset names.
+    /// Points by name or pattern; empty for all points of the preset.
     pub at: Vec<String>,
-    /// Methods that each point may match, at most.
+    /// The most methods that each point may match.
     pub at_most: Option<u32>,
-    /// CPU time and allocated bytes of each call too, which costs a microsecond a call.
+    /// Whether to measure CPU time and allocated bytes of each call as well, which costs a microsecond a call.
     pub cpu: bool,
     pub allocation: bool,
     /// The largest overhead of metering, in percent of all CPUs.
@@ -25,9 +25,9 @@ pub struct ProbeOptions {
 /// The measurements of the probes since they were started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Model {
-    /// System.nanoTime() of the server.
+    /// Time of the measurement: System.nanoTime() of the server.
     pub read_ns: i64,
-    /// The cost of metering one call, measured in the JVM.
+    /// The cost of metering one call, as measured in the JVM.
     pub cost_ns: f64,
     /// The overhead of metering in the last second, as a share of all CPUs.
     pub share: f64,
@@ -35,7 +35,7 @@ pub struct Model {
     pub threshold_ns: i64,
     pub cpu: bool,
     pub allocation: bool,
-    /// Failures of the agent, which the server did not feel.
+    /// Number of failures of the agent, which did not affect the server.
     #[serde(default)]
     pub faults: i64,
     pub probes: Vec<Probe>,
@@ -54,27 +54,28 @@ pub struct Probe {
 /// The calls of a probe from one caller and one thread group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calls {
-    /// The calling metered point; None without one.
+    /// The calling metered point; None if there is none.
     pub caller: Option<String>,
-    /// Whether the method called itself: the outer call's time includes these calls.
+    /// Whether the method called itself; the outer call's time includes these calls.
     #[serde(default)]
     pub itself: bool,
     pub thread_group: String,
     pub calls: i64,
     pub failed: i64,
     pub total_ns: i64,
-    /// Time without metered callees.
+    /// Own time, without metered callees.
     pub inherent_ns: i64,
     pub max_ns: i64,
     pub cpu_ns: Option<i64>,
     pub allocated_bytes: Option<i64>,
-    /// Lowest and highest time of a bin, and the calls in it.
+    /// The histogram: lowest and highest time of a bin, and the calls in it.
     #[serde(default)]
     pub bins: Vec<(i64, i64, i64)>,
 }
 
 impl Link {
-    /// Begins to meter; returns the points. They are metered until [`Link::stop_probes`], also when this link is closed.
+    /// Starts the probes and returns their points. They run until [`Link::stop_probes`], also after this link is
+    /// closed.
     pub fn start_probes(&mut self, options: &ProbeOptions) -> Result<Vec<Point>, Error> {
         let mut with = json!({"cpu": options.cpu, "allocation": options.allocation, "cold": options.cold});
         if !options.at.is_empty() {
@@ -92,7 +93,7 @@ impl Link {
         self.ask("probes.start", with)
     }
 
-    /// The model so far; none when no probes are on.
+    /// The current measurements; None if no probes are running.
     pub fn read_probes(&mut self) -> Result<Option<Model>, Error> {
         self.ask("probes.read", json!({}))
     }

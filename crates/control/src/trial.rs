@@ -1,4 +1,4 @@
-//! The commands of `helenus try` to nodes: a snapshot of the node in question, and the actions in its trial nodes.
+//! The commands of `helenus try` to nodes: a snapshot of the user's node, and the actions in its trial nodes.
 
 use crate::{Error, Link};
 use serde::Deserialize;
@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A snapshot flushes the table first, and one of many SSTables makes many links; an import opens as many.
+/// Timeout of a command: a snapshot flushes the table and makes many links if it has many SSTables; an import opens as
+/// many.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
 /// The JVM option of trial nodes, without which an agent refuses their commands: `TrialCommands.MARK` in the agent.
@@ -21,7 +22,7 @@ pub struct Original {
     pub host_id: Option<String>,
     /// Size of the table's live SSTables.
     pub live_disk_bytes: u64,
-    /// The folders with data, as the node sees them.
+    /// The data folders, as the node sees them.
     pub data: Vec<PathBuf>,
     /// Settings by their names in cassandra.yaml.
     pub settings: BTreeMap<String, String>,
@@ -56,14 +57,14 @@ pub struct TypedColumn {
 pub struct ReadCounts {
     pub reads: i64,
     pub read_total_us: i64,
-    /// Counts by bucket of Cassandra's EstimatedHistogram, one that has a bucket for 0.
+    /// Counts by bucket of Cassandra's EstimatedHistogram, in which 0 has a bucket of its own.
     pub sstables_per_read: Vec<i64>,
-    /// 0 and 1 share the first bucket here.
+    /// Counts in which 0 and 1 share the first bucket.
     pub tombstones_per_slice: Vec<i64>,
     pub live_per_slice: Vec<i64>,
 }
 
-/// How far the trimming of a table to the token ranges of a sample is.
+/// Progress of trimming a table to the token ranges of a sample.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Trimming {
     pub done: bool,
@@ -75,8 +76,8 @@ impl Link {
         self.ask("snapshot.node", json!({"table": table}))
     }
 
-    /// Has Cassandra make hard links of a table's SSTables. From 4.1 on it removes them by itself after `ttl`,
-    /// whether this process still exists or not.
+    /// Makes Cassandra create hard links of a table's SSTables. From 4.1 on Cassandra removes them after `ttl`, whether
+    /// this process still runs or not.
     pub fn take_snapshot(&mut self, tag: &str, table: &str, ttl: Duration) -> Result<(), Error> {
         let with = json!({"tag": tag, "table": table, "ttl": format!("{}s", ttl.as_secs())});
         self.patiently(PATIENCE, |link| link.command("snapshot.take", with)).map(drop)
@@ -88,19 +89,19 @@ impl Link {
         self.patiently(PATIENCE, |link| link.command("snapshot.clear", with)).map(drop)
     }
 
-    /// Moves the SSTables of a folder into a table, as they are.
+    /// Moves the SSTables of a folder into a table, unchanged.
     pub fn import_sstables(&mut self, table: &str, folder: &Path) -> Result<i64, Error> {
         let with = json!({"table": table, "folder": folder.to_string_lossy()});
         self.patiently(PATIENCE, |link| link.ask("trial.import", with))
     }
 
-    /// Lets a table's compactions run by themselves, and begin at once, or not at all.
+    /// Enables or disables a table's automatic compactions; enabled ones begin at once.
     pub fn compact(&mut self, table: &str, on: bool) -> Result<(), Error> {
         self.command("trial.compact", json!({"table": table, "on": on})).map(drop)
     }
 
-    /// Begins to remove ranges of a table: each range that begins at one of these tokens and ends at the node's next
-    /// own token is kept.
+    /// Begins to remove token ranges of a table. A range is kept if it begins at one of these tokens; it ends at the
+    /// node's next own token.
     pub fn trim(&mut self, table: &str, others: &[String]) -> Result<Trimming, Error> {
         self.ask("trial.trim", json!({"table": table, "others": others}))
     }

@@ -1,4 +1,4 @@
-//! Valves: each governs how much may be inside a point or a stage of the server at once.
+//! Valves: each limits how many requests may be inside a point or a stage of the server at the same time.
 
 use crate::{Declared, Error, Limits, Link, Use, check_point};
 use helenus_notation::did_you_mean;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The site of a valve.
+/// Where a valve is placed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Site {
     /// A gate at these points, by name or pattern.
@@ -15,7 +15,8 @@ pub enum Site {
     Stage(String),
 }
 
-/// The settings of a new valve, or changes of an existing one. None keeps a setting, or gives it the agent's default.
+/// The settings of a new valve, or changes of an existing one. None leaves a setting unchanged, or gives it the agent's
+/// default.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Change {
     pub law: Option<String>,
@@ -23,18 +24,18 @@ pub struct Change {
     pub parameters: BTreeMap<String, String>,
     pub min: Option<u32>,
     pub max: Option<u32>,
-    /// Order in which waiting requests go: fifo, lifo, or class with weights by point.
+    /// The order in which waiting requests enter: fifo, lifo, or class with weights by point.
     pub order: Option<String>,
     pub weights: BTreeMap<String, u32>,
-    /// After this time a waiting request is let through, or refused.
+    /// The longest wait, after which a request is let through or refused.
     pub max_wait_ms: Option<u64>,
-    /// Answer with the server's Overloaded instead of letting through.
+    /// Whether to refuse with the server's Overloaded error instead of letting the request through.
     pub refuse: Option<bool>,
     /// The valve opens if no request leaves for this time while some wait.
     pub watchdog_ms: Option<u64>,
     /// Without a renewed lease the valve opens after this time; 0 for never.
     pub lease_ms: Option<u64>,
-    /// Methods that the points may match, at most.
+    /// The most methods that each point may match.
     pub at_most: Option<u32>,
     /// When a valve is added: whether to proceed even if this deoptimizes the whole JVM.
     pub cold: bool,
@@ -52,7 +53,7 @@ pub struct Valve {
     pub parameters: BTreeMap<String, Value>,
     pub min: i64,
     pub max: i64,
-    /// None when it is open.
+    /// The limit; None if the valve is open.
     pub limit: Option<i64>,
     pub in_flight: i64,
     pub waiting: i64,
@@ -81,7 +82,7 @@ pub struct Window {
     /// Median of the time waited and inside together; None for a stage.
     pub p50_ns: Option<i64>,
     pub p99_ns: Option<i64>,
-    /// Why the limit is what it is from then on, in a sentence.
+    /// The reason for the new limit, in a sentence.
     pub reason: String,
 }
 
@@ -135,7 +136,7 @@ impl Change {
         }
     }
 
-    /// The members of a command; what is none is left out.
+    /// The members of a command; settings that are None are left out.
     fn members(&self) -> Value {
         let mut members = Map::new();
         let mut add = |name: &str, value: Option<Value>| {
@@ -160,7 +161,7 @@ impl Change {
 }
 
 impl Link {
-    /// Adds a valve. It governs from now on, and when this link is closed.
+    /// Adds a valve, which works from now on, also after this link is closed.
     pub fn add_valve(&mut self, name: &str, place: &Site, change: &Change) -> Result<Valve, Error> {
         let mut with = change.members();
         with["name"] = json!(name);
@@ -171,7 +172,7 @@ impl Link {
         self.ask("valve.add", with)
     }
 
-    /// Changes a valve; one that was open governs again.
+    /// Changes a valve; an open valve limits again.
     pub fn set_valve(&mut self, name: &str, change: &Change) -> Result<Valve, Error> {
         let mut with = change.members();
         with["name"] = json!(name);

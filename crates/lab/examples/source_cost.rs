@@ -26,22 +26,22 @@ const IN_FLIGHT: u32 = 128;
 /// Share of the closed loop's peak. An open loop's requests come one by one and cost so much more CPU time that half of that
 /// peak saturates the node. CPU use alone does not show saturation, since Cassandra's idle threads poll for work.
 const SHARE_OF_PEAK: f64 = 0.35;
-/// Until the agent's own code is compiled; and as long with nothing attached, since a node that has just been given a rest
-/// does a fifth more than one that has been at its peak for a quarter of a minute.
+/// Warm-up of a block, until the agent's own code is compiled. Blocks without sources have the same, because a node
+/// that has just rested does a fifth more than one that has been at its peak for a quarter of a minute.
 const SETTLES: Duration = Duration::from_secs(15);
 
 /// A source or tool that is attached in a block.
 struct Variant {
     name: &'static str,
     watch: Watch,
-    /// Round by round: before it with nothing attached, with it, and after it with nothing again.
+    /// For each round: without sources before, with the source, and without sources after.
     measured: Vec<[Measured; 3]>,
 }
 
 enum Watch {
     Nothing,
     Ours(Box<Options>),
-    /// A program and its arguments, with PID for the node's process.
+    /// A program and its arguments; PID stands for the node's process.
     Peer(&'static [&'static str]),
 }
 
@@ -55,13 +55,14 @@ fn main() -> Result<(), Failure> {
     let mut variants = variants()?;
     let wanted = arguments.get(2..).unwrap_or_default();
     variants.retain(|variant| wanted.is_empty() || wanted.iter().any(|name| name == variant.name));
-    // The JVM compiles for some tens of seconds, and the first attach of the agent is not what a block is about.
+    // The JVM compiles for some tens of seconds, and the first attach of the agent costs more than later ones, so both
+    // happen before the blocks.
     let warm_up = Duration::from_secs(30);
     let first = &variants.first().ok_or("nothing to attach is of that name")?.watch;
     let peak_per_s = block(&node, folder.path(), first, warm_up, 1000.0)?.peak_per_s;
     let mut random = StdRng::seed_from_u64(1);
     let nothing = |rate_per_s: f64| block(&node, folder.path(), &Watch::Nothing, lasts, rate_per_s);
-    // Warm by now.
+    // The node is warm by now.
     let rate_per_s = SHARE_OF_PEAK * nothing(peak_per_s * SHARE_OF_PEAK)?.peak_per_s;
     eprintln!("open loop at {rate_per_s:.0}/s");
     let mut before = nothing(rate_per_s)?;
@@ -133,7 +134,7 @@ impl std::fmt::Display for Measured {
     }
 }
 
-/// Drives a closed loop and then an open one while something watches. The load has a recording of its own.
+/// Drives a closed loop and then an open loop while the source runs. The load has a recording of its own.
 fn block(node: &Node, folder: &Path, watch: &Watch, lasts: Duration, rate_per_s: f64) -> Result<Measured, Failure> {
     let (load_folder, node_folder) = (folder.join("load"), folder.join("node"));
     let recorder = Recorder::create(&node_folder, Manifest::new("cost", "source_cost"))?;
@@ -147,7 +148,7 @@ fn block(node: &Node, folder: &Path, watch: &Watch, lasts: Duration, rate_per_s:
             let started =
                 Command::new(&words[0]).args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
             peer = Some(started);
-            // Until it has attached to some hundred threads.
+            // Wait until the tool has attached to some hundred threads.
             std::thread::sleep(Duration::from_secs(2));
             None
         }

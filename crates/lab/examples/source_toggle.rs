@@ -22,7 +22,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 const IN_FLIGHT: u32 = 128;
-/// Until all programs are in the kernel, and the agent's own code has run for a while.
+/// Time after a switch until all programs are in the kernel and the agent's own code has run for a while.
 const SETTLES: Duration = Duration::from_secs(6);
 const POLL_EVERY: Duration = Duration::from_millis(50);
 
@@ -34,7 +34,7 @@ const USAGE: &str =
 struct Stretch {
     per_s: f64,
     p99_ns: f64,
-    /// Time of the machine's CPUs for a request.
+    /// CPU time of the machine per request.
     busy_ns: f64,
 }
 
@@ -55,7 +55,7 @@ fn main() -> Result<(), Failure> {
         None => Phase::in_flight(IN_FLIGHT, until),
         Some(rate_per_s) => Phase::rate(rate_per_s, until),
     };
-    // None is nothing; the first round is not counted.
+    // The idle setting attaches nothing; the first round is not counted.
     let switched: Vec<usize> =
         (0..=rounds.parse::<usize>()?).flat_map(|round| (0..wanted.len()).map(move |at| at + round)).collect();
     let switched: Vec<usize> = switched.iter().map(|at| at % wanted.len()).collect();
@@ -127,7 +127,7 @@ impl Stretch {
     }
 }
 
-/// Switches sources as the phases of the load begin; how long the CPUs were busy in each measured stretch.
+/// Switches sources when the phases of the load begin; returns the busy CPU time of each measured stretch.
 fn follow(
     begun: Receiver<usize>,
     stretches: &[Option<usize>],
@@ -139,7 +139,7 @@ fn follow(
     let (mut attached, mut since, mut busy_s) = (None, None, Vec::new());
     for number in begun {
         let now = busy()?;
-        // The first phase warms up; then two for each stretch.
+        // The first phase is the warm-up; then each stretch has two phases.
         let Some((stretch, is_measured)) = number.checked_sub(2).map(|at| (at / 2, at % 2 == 1)) else { continue };
         busy_s.extend(since.take().map(|since| (now - since).as_secs_f64()));
         if is_measured {

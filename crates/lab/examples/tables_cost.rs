@@ -78,7 +78,7 @@ fn main() -> Result<ExitCode, Failure> {
     Ok(if idle.reading.max(busy.reading) < BOUND { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A share of one CPU.
+/// A time as a share of one CPU.
 struct Share {
     reading: f64,
     agent: f64,

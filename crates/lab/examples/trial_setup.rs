@@ -56,7 +56,7 @@ fn main() -> Result<ExitCode, Failure> {
     let node = &cluster.nodes()[0];
     fill(node.address, mib)?;
     let cleaner = Cleaner { journal: Journal::within(&places.state), places: places.clone(), agent };
-    // Its snapshot flushes the table, and its code is the JVM's first.
+    // The first snapshot flushes the table and runs code that is not compiled yet.
     set_up(&cleaner, node.address, folder.path())?;
     let files = node.folder.join("data/data/setup");
     let (mut taken_s, mut copied_s) = (0.0, 0.0);
@@ -104,7 +104,7 @@ fn fill(address: SocketAddr, mib: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Copies a folder and takes the copy away again: bytes and seconds.
+/// Copies a folder and removes the copy; returns bytes and seconds.
 fn copy(from: &Path, to: &Path) -> Result<(u64, f64), Failure> {
     let begun = Instant::now();
     let bytes = copy_folder(from, to)?;

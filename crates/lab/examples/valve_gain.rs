@@ -39,16 +39,16 @@ const LEARNS: Duration = Duration::from_secs(20);
 const JUDGED: Duration = Duration::from_secs(16);
 /// Long enough to tell a short trial, which a settled law makes now and then, from a move to another limit.
 const STEP: Duration = Duration::from_secs(40);
-/// Until a fixed limit holds, and those before it are out.
+/// Time until a fixed limit takes effect and requests that entered before it have left.
 const SETTLES: Duration = Duration::from_secs(1);
-/// The phases of a block of a round; the steps are of its last.
+/// The phases of a block in a round; the steps are those of the last round.
 const LEARNING: usize = 1;
 const SETTLED: usize = 2;
 const STEPS: [(usize, &str); 2] = [(3, "a tenth in flight"), (4, "all again")];
-/// Ratios from here on are gains.
+/// Ratios of at least this count as gains.
 const GAIN: f64 = 0.05;
 
-/// The bounds that the issue sets.
+/// The bounds that are required.
 const OF_BEST: f64 = 0.97;
 const OF_NONE: f64 = 0.98;
 const OF_GAIN: f64 = 0.9;
@@ -109,7 +109,7 @@ fn study(name: &str, (rounds, sweeps_for): (usize, Duration)) -> Result<(), Fail
     study.close()
 }
 
-/// Completed per second with no valve, and at each limit, for the mean speed of the CPUs.
+/// Completed requests per second with no valve, and at each limit, relative to the mean speed of the CPUs.
 fn sweep(study: &mut Study, lasts: Duration, random: &mut StdRng) -> Result<Vec<f64>, Failure> {
     let mut valves = vec![None];
     for limit in LIMITS {
@@ -163,7 +163,7 @@ impl Told {
 }
 
 impl Block {
-    /// The limits of a phase that bind, each with its time in s.
+    /// The limits of a phase that were below the maximum, each with its duration in s.
     fn limits_of(&self, phase: usize) -> Vec<(f64, f64)> {
         let phase = &self.phases[phase];
         let most = f64::from(phase.in_flight.unwrap_or(u32::MAX));
@@ -181,7 +181,7 @@ impl Block {
         let home = median(&limits);
         let all: f64 = limits.iter().map(|(_, seconds)| seconds).sum();
         let away = limits.iter().filter(|(limit, _)| (limit / home - 1.0).abs() > MOVES);
-        // The sum of none is −0.
+        // The sum of no values is −0.
         away.map(|(_, seconds)| seconds).sum::<f64>().abs() / all
     }
 
@@ -215,7 +215,7 @@ fn after(stretches: &[(f64, f64)], from: f64) -> Vec<(f64, f64)> {
     rest
 }
 
-/// The limit that half of the time is at or below.
+/// The median limit by time.
 fn median(stretches: &[(f64, f64)]) -> f64 {
     let mut sorted = stretches.to_vec();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -302,7 +302,7 @@ fn report(variants: &[(String, Valve)], blocks: &[Vec<Block>], sweeps: bool) {
 /// The verdict on a figure with one value for each round.
 ///
 /// # Arguments
-/// * `mean` and `at_best`: how far above what was asked for its mean is, and the better end of its interval
+/// * `mean` and `at_best`: how far its mean, and the better end of its interval, are above the requirement
 fn of_rounds(mean: f64, at_best: f64, text: String) -> String {
     if mean < 0.0 && at_best >= 0.0 { format!("NOT SHOWN {text}") } else { verdict(mean >= 0.0, text) }
 }

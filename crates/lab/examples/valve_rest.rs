@@ -39,13 +39,13 @@ const RESTS_EACH: usize = 10;
 /// Ticks between two reports of progress.
 const SAID_EVERY: usize = 30;
 
-/// How long one setting holds.
+/// Length of one setting's turn.
 struct Turn {
-    /// Each counts by itself.
+    /// Each turn is one observation.
     stretches: usize,
     /// Ticks of a stretch.
     ticks: usize,
-    /// Rounds of all settings before those that count.
+    /// Rounds of all settings that are run first and not counted.
     rehearsals: usize,
 }
 
@@ -248,7 +248,7 @@ fn in_turn(
     Ok(given)
 }
 
-/// A tick's.
+/// Figures of a tick.
 struct End {
     at_ns: i64,
     /// Completed requests per second since the previous tick.
@@ -256,7 +256,7 @@ struct End {
     cpu: CpuTime,
 }
 
-/// The figures of the time between the first tick and the last.
+/// The figures between the first tick and the last.
 fn stretch_of(ends: &[End], speeds: &[Reading]) -> Stretch {
     let (first, last) = (&ends[0], &ends[ends.len() - 1]);
     let seconds = (last.at_ns - first.at_ns) as f64 / 1e9;

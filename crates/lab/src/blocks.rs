@@ -37,7 +37,7 @@ pub(crate) fn run(stage: &mut Stage<'_>, variants: &Variants, workload: &Workloa
     let mut shared = None;
     let mut peak_per_s = None;
     if experiment.calibrate.is_some() || !fresh {
-        // Rates in percent are shares of what the baseline can do.
+        // Rates in percent are relative to the peak of the baseline.
         let site = Site::open(stage, fresh.then(|| variants.baseline()))?;
         let filled = fill_once(stage, &site, variants, workload);
         let found = filled.and_then(|()| stage.calibrate(&site.nodes, workload));
@@ -85,7 +85,7 @@ pub(crate) fn run(stage: &mut Stage<'_>, variants: &Variants, workload: &Workloa
 }
 
 impl Blocks<'_> {
-    /// Runs the baseline as in a block, and nothing of it is judged.
+    /// Runs the baseline as in a block, without judging it.
     fn warm_up(&self, stage: &mut Stage<'_>) -> Result<(), Error> {
         let Some(site) = &self.shared else { return Ok(()) };
         for run in 1..=self.variants.warm_up_runs {
@@ -120,7 +120,7 @@ impl Blocks<'_> {
         stage.rest(self.variants.rest);
         self.restore(stage, site)?;
         if !variant.tables.is_empty() && site.is_own() {
-            // Settings of a table need the table.
+            // Settings of a table require that the table exists.
             restore::create(site.nodes[0], self.workload)?;
         }
         if number == 1 && variant.placement.is_some() {
@@ -151,7 +151,7 @@ impl Blocks<'_> {
         }
     }
 
-    /// Restores the data to its state before the run before. Data of given nodes is not touched.
+    /// Restores the data to its state before the last run. The data of given nodes is not touched.
     fn restore(&self, stage: &mut Stage<'_>, site: &Site) -> Result<(), Error> {
         if matches!(self.variants.restore, Restore::Nothing | Restore::Once) {
             return Ok(());

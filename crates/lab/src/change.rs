@@ -2,10 +2,10 @@
 
 /// A change of running nodes.
 pub trait Change {
-    /// Does it on all nodes, or says why not; then nothing has changed.
+    /// Makes the change on all nodes, or returns the reason why not; then nothing has changed.
     fn apply(&mut self) -> Result<(), String>;
 
-    /// Undoes the change, or returns a message about what may remain. Undoing twice does no harm.
+    /// Undoes the change, or returns a message about what may remain. Undoing twice has no further effect.
     fn undo(&mut self) -> Result<(), String>;
 }
 
@@ -48,7 +48,7 @@ mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
-    /// Logs the calls.
+    /// A change that logs its calls.
     struct Noted {
         name: &'static str,
         fails: bool,

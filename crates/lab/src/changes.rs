@@ -10,8 +10,9 @@ use helenus_control::Setting;
 use serde_json::Value;
 use std::net::SocketAddr;
 
-/// Makes the changes of a variant to running nodes, from its sections in the file; no other function makes them. Applies
-/// none of them. `nodes` are those of the site that change; `agent` is the jar that executes the commands.
+/// Creates the changes of a variant to running nodes, from its sections in the file. This is the only place where
+/// changes are created. Applies none of them. `nodes` are those of the site that change; `agent` is the jar that
+/// executes the commands.
 pub(crate) fn changes(
     variant: &Variant,
     site: &Site,

@@ -1,4 +1,4 @@
-//! Finds mistakes of an experiment before its first node starts, beyond those that its file alone shows.
+//! Finds mistakes of an experiment before its first node starts, beyond those that are visible in its file alone.
 
 use crate::site::cluster_options;
 use crate::{Before, Error, Progress, Run, Variant, placement, points, restore};
@@ -44,7 +44,7 @@ pub(crate) fn check(
     if !run.nodes.is_empty() {
         return Ok(());
     }
-    // Check all before trying the first, because a trial takes seconds.
+    // Check all candidates before trying the first one, because a trial takes seconds.
     let mut all = vec![(None, cluster_options(run, None)?)];
     for variant in variants.filter(|variant| variant.starts_nodes()) {
         all.push((Some(variant), cluster_options(run, Some(variant))?));
@@ -72,7 +72,7 @@ pub(crate) fn check(
     points::check_release(run, cancel, tell)
 }
 
-/// The tables of a variant have to be the workload's where nodes start empty.
+/// The tables of a variant must be the workload's if the nodes start empty.
 fn tables(variant: &Variant, made: &[String], is_own: bool) -> Result<(), String> {
     for table in &variant.tables {
         if is_own && !made.contains(&table.name) {

@@ -10,12 +10,12 @@ use std::time::Duration;
 /// Names of compiler threads in HotSpot and GraalVM. The kernel keeps 15 characters of a name.
 const NAMES: [&str; 3] = ["C1 CompilerThre", "C2 CompilerThre", "JVMCI CompilerT"];
 
-/// The compiler threads of nodes on this machine.
+/// The JIT compiler threads of nodes on this machine.
 #[derive(Debug)]
 pub(crate) struct Compilers {
-    /// Folders of the processes' threads.
+    /// Folders in /proc of the processes' threads.
     folders: Vec<PathBuf>,
-    /// CPU time of each thread when it was last read.
+    /// CPU time of each thread at the last reading.
     used_ns: HashMap<PathBuf, u64>,
 }
 

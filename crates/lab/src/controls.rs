@@ -12,7 +12,7 @@ pub(crate) struct Kind {
     name: &'static str,
     add: &'static str,
     remove: &'static str,
-    /// The member of a command that identifies the object.
+    /// The member of a command that names the object.
     key: &'static str,
 }
 
@@ -25,9 +25,9 @@ pub(crate) struct NodeControls {
     kind: Kind,
     node: SocketAddr,
     agent: &'static [u8],
-    /// Members of the commands that add the objects.
+    /// The members of the commands that add the objects.
     wanted: Vec<Value>,
-    /// The keys of those that are in the node now.
+    /// Names of the objects that are in the node now.
     installed: Vec<Value>,
     hold: Option<LeaseKeeper>,
 }
@@ -64,7 +64,7 @@ impl Change for NodeControls {
             self.installed.push(control[self.kind.key].clone());
         }
         self.hold = Some(LeaseKeeper::start(link, |link| {
-            // In a node that can't be reached their leases end, and it is in no figure.
+            // If the node can't be reached, the leases end by themselves.
             let _ = link.renew_leases();
         }));
         Ok(())

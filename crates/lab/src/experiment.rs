@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Any peak does to see whether the phases make sense before there is one.
+/// A placeholder for the peak, to check the phases before the peak is measured.
 const SOME_PEAK_PER_S: f64 = 1000.0;
 
 /// Why an experiment file can't be run.
@@ -27,7 +27,7 @@ pub enum Error {
     Load(#[from] helenus_load::Error),
 }
 
-/// An experiment, as its file describes it.
+/// An experiment, as described by its file.
 #[derive(Debug, Clone)]
 pub struct Experiment {
     pub title: String,
@@ -35,9 +35,9 @@ pub struct Experiment {
     pub question: String,
     pub node: Node,
     pub observe: Observe,
-    /// A workload's name or path, as `helenus load` takes it; a path may begin where the experiment's file is.
+    /// A workload's name or path, as for `helenus load`; a path may be relative to the experiment's file.
     pub workload: String,
-    /// Times the keys of the workload and the counts of the phases.
+    /// Factor for the keys of the workload and the counts of the phases.
     pub scale: u64,
     pub calibrate: Option<Calibrate>,
     /// The variants to compare; None for an experiment without variants.
@@ -82,22 +82,23 @@ pub struct Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Before {
-    /// Reads come from the disk afterwards. It is the page cache of the whole machine.
+    /// Drops the page cache of the whole machine, so that the next reads come from the disk.
     DropPageCache,
-    /// The workload's tables have nothing left to compact.
+    /// Waits until the workload's tables have nothing left to compact.
     Compactions,
 }
 
-/// A closed loop before the phases that finds the peak rate of this machine, so that rates can be shares of it.
+/// A closed loop before the phases that finds the peak rate of this machine, so that rates can be given as shares of
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibrate {
     #[serde(deserialize_with = "quantity::of_count")]
     pub in_flight: u32,
-    /// At most; it ends earlier when the throughput stops growing.
+    /// The longest time; the search ends earlier when the throughput stops growing.
     #[serde(rename = "for", deserialize_with = "quantity::of_span")]
     pub lasts: Duration,
-    /// Warm-up before it, at most; it ends earlier when the JVMs of the nodes have stopped compiling.
+    /// The longest warm-up before it; the warm-up ends earlier when the nodes' JVMs have stopped compiling.
     #[serde(default = "default_warm_up", deserialize_with = "quantity::of_span")]
     pub warm_up: Duration,
 }
@@ -120,7 +121,7 @@ impl Experiment {
             || variants.into_iter().any(|variant| !variant.valves.is_empty() || !variant.executors.is_empty())
     }
 
-    /// Reads the text of an experiment; `file` is how errors name it. The phases are checked as well.
+    /// Parses an experiment; `file` is its name in errors. The phases are checked as well.
     pub fn parse(file: &str, text: &str) -> Result<Experiment, Error> {
         let document = Document::parse(file, text)?;
         let mut root = document.root();
@@ -161,9 +162,9 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// The parts of the load in their order; rates in percent are shares of `peak_per_s`.
+    /// The parts of the load in order; rates in percent are replaced by shares of `peak_per_s`.
     pub fn parts(&self, peak_per_s: f64) -> Result<Vec<Part>, Error> {
-        // Line by line, so that errors still point to the right one.
+        // Replaced line by line, so that the lines of errors stay correct.
         let lines: Vec<String> = self.text.lines().map(|line| absolute(line, peak_per_s)).collect();
         let text = lines.join("\n");
         let document = Document::parse(&self.file, &text)?;
@@ -201,7 +202,7 @@ fn scale(phase: &mut Phase, times: u64) {
     }
 }
 
-/// A path that leads to a file from where the experiment is, with its mix; otherwise as it was given.
+/// A path relative to the experiment's file is completed, with its mix; otherwise the text stays as it was given.
 fn beside(file: &str, workload: String) -> String {
     let path = workload.rfind(".toml/").map_or(workload.as_str(), |end| &workload[..end + ".toml".len()]);
     match Path::new(file).parent() {
@@ -227,7 +228,7 @@ impl Observe {
         })
     }
 
-    /// Requests on the wire are recorded unless that is switched off: they have the latency that is judged.
+    /// Requests on the wire are recorded unless the file switches it off, because their latency is judged.
     fn of(mut given: Vec<(&'static str, String)>, probes: Vec<String>) -> Result<Observe, WrongOption> {
         if given.iter().all(|(name, _)| *name != "requests") {
             given.push(("requests", "wire".to_string()));
@@ -236,7 +237,7 @@ impl Observe {
     }
 }
 
-/// The value of an option, as a word of the command line.
+/// The value of an option, formatted as on the command line.
 fn word(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -277,7 +278,7 @@ impl Default for Node {
 impl Node {
     const LINE: Line = Line::V5_0;
 
-    /// Also returns the line of its release.
+    /// Also returns the release line.
     fn read(section: &Section<'_>) -> Result<(Node, Line), helenus_notation::Error> {
         let node: Node = section.whole()?;
         let version = node.version.parse::<Version>();
@@ -292,18 +293,18 @@ fn is_relative(line: &str) -> bool {
     ["rate", "steps", "ramp"].contains(&key) && line.contains('%')
 }
 
-/// The line with every share in percent as a rate.
+/// The line, with each percentage replaced by a rate.
 fn absolute(line: &str, peak_per_s: f64) -> String {
     if !is_relative(line) {
         return line.to_string();
     }
-    // A whole number of requests per second for each percent of a large peak, so that even steps stay even.
+    // For a large peak, a percent is a whole number of requests per second, so that even steps stay even.
     let percent = if peak_per_s >= 1000.0 { (peak_per_s / 100.0).round() } else { peak_per_s / 100.0 };
     let mut out = String::new();
     let mut rest = line;
     while let Some(end) = rest.find('%') {
         let start = rest[..end].rfind(|c: char| !c.is_ascii_digit() && c != '.').map_or(0, |last| last + 1);
-        // `20%..140%`: the dots between two shares belong to neither.
+        // In `20%..140%`, the dots belong to neither number.
         let digits = rest[start..end].trim_start_matches('.');
         let start = end - digits.len();
         out.push_str(&rest[..start]);

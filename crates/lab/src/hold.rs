@@ -30,7 +30,7 @@ impl Drop for LeaseKeeper {
     fn drop(&mut self) {
         drop(self.end.take());
         if let Some(thread) = self.thread.take() {
-            // A panic there would have been the link's, and the leases end without it.
+            // A panic there would come from the link; then the leases end by themselves.
             let _ = thread.join();
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Stretches in the given time, unless they would be shorter than [`SHORTEST`].
+/// The time is divided into this many stretches, unless they would be shorter than [`SHORTEST`].
 const STRETCHES: u32 = 12;
 const SHORTEST: Duration = Duration::from_secs(1);
 /// A smaller relative gain does not count as a gain.
@@ -10,7 +10,7 @@ const MORE: f64 = 0.03;
 /// After this many stretches without a gain the peak is found.
 const WITHOUT_MORE: usize = 2;
 
-/// The throughput of each stretch until now.
+/// The throughput of each stretch so far.
 #[derive(Debug)]
 pub(crate) struct Peak {
     pub stretch: Duration,
@@ -37,7 +37,7 @@ impl Peak {
         is_steady || self.rates_per_s.len() >= self.at_most
     }
 
-    /// The median of the last stretches: the best of many noisy ones would be too good.
+    /// The median of the last stretches: the maximum of many noisy ones would be too high.
     pub fn per_s(&self) -> f64 {
         let from = self.rates_per_s.len().saturating_sub(WITHOUT_MORE + 1);
         let mut last = self.rates_per_s[from..].to_vec();

@@ -10,7 +10,8 @@ use std::net::SocketAddr;
 pub(crate) struct Placement {
     node: SocketAddr,
     settings: Settings,
-    /// Interrupts are counted from here: those during earlier runs on these nodes predict the CPUs of later ones.
+    /// The interrupt counts from which on interrupts are counted: those of earlier runs on these nodes predict the busy
+    /// CPUs of later runs.
     counted_from: Option<InterruptCounts>,
     following: Option<PinFollower>,
 }
@@ -32,7 +33,7 @@ pub(crate) fn read(mut section: Section<'_>) -> Result<Settings, Error> {
         seed: section.optional::<i64>("seed")?.map_or(default.seed, i64::cast_unsigned),
         busy_share: section.optional("busy_share")?.unwrap_or(default.busy_share),
         move_interrupts,
-        // A run follows its setting to the letter: how few interrupts came, it can't know before.
+        // A run applies its setting even if there were few interrupts, because that is not known in advance.
         idle_below_per_s: 0.0,
         ..default
     };
@@ -47,14 +48,14 @@ pub(crate) fn check(settings: &Settings, nodes: &[SocketAddr]) -> Result<(), Str
     let of_node = |node: &SocketAddr| target::find(TargetName::Address(*node)).ok().map(|target| target.pid);
     let pids = match nodes.is_empty() {
         true => vec![std::process::id().cast_signed()],
-        // A node that is not found here is refused when its placement begins, with what to do about it.
+        // A node that is not found here is reported when its placement begins, with what to do about it.
         false => nodes.iter().filter_map(of_node).collect(),
     };
     let check = |pid: i32| settings.check_room(pid, &UsableCpus::of(pid)?);
     pids.into_iter().try_for_each(check).map_err(|error| error.to_string())
 }
 
-/// Sentences about the CPUs of these nodes that the user should know.
+/// Remarks about the CPUs of these nodes, for the user.
 pub(crate) fn remarks(nodes: &[SocketAddr]) -> Vec<String> {
     let room = |node: &SocketAddr| UsableCpus::of(target::find(TargetName::Address(*node)).ok()?.pid).ok();
     let mut lines = Vec::new();

@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 
 /// A point, and the variant or option that names it.
 struct Wanted<'e> {
-    /// None for the probes of all runs.
+    /// The variant; None for the probes of all runs.
     variant: Option<&'e Variant>,
     at: String,
     used_as: &'static str,
@@ -47,8 +47,7 @@ fn all(experiment: &Experiment) -> Vec<Wanted<'_>> {
 
 /// Checks the points in the jars of the release.
 ///
-/// # Errors
-/// [`Error`] of the first that can't be had.
+/// # Errors [`Error`] for the first point that is not available.
 pub(crate) fn check_release(run: &Run<'_>, cancel: &Cancel, tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), Error> {
     let all = all(run.experiment);
     if all.is_empty() {
@@ -65,11 +64,11 @@ pub(crate) fn check_release(run: &Run<'_>, cancel: &Cancel, tell: &mut dyn FnMut
     }
 }
 
-/// Checks the points of valves in a node, which knows the classes that it has loaded. A class that it has not loaded yet may be loaded before
-/// the turn of the variant comes.
+/// Checks the points of valves in a node, which knows the classes that it has loaded. A class that
+/// it has not loaded yet may be loaded before the variant runs.
 ///
 /// # Errors
-/// [`Error`] of the first that can't be had.
+/// [`Error`] for the first point that is not available.
 pub(crate) fn check_node(run: &Run<'_>, node: SocketAddr) -> Result<(), Error> {
     let of_valves: Vec<Wanted<'_>> =
         all(run.experiment).into_iter().filter(|wanted| wanted.variant.is_some()).collect();

@@ -1,4 +1,4 @@
-//! Probes in the nodes of an experiment, for as long as the sources are on them.
+//! Probes in the nodes of an experiment, for as long as its sources run.
 
 use crate::link::link;
 use helenus_control::ProbeOptions;
@@ -11,7 +11,7 @@ pub(crate) struct Probes {
 }
 
 impl Probes {
-    /// Meters the points in all nodes, or says why not; then nothing is metered.
+    /// Starts the probes in all nodes, or returns the reason why not; then no probe runs.
     pub fn start(nodes: &[SocketAddr], agent: &'static [u8], at: &[String]) -> Result<Probes, String> {
         let mut probes = Probes { agent, nodes: Vec::new() };
         for node in nodes.iter().filter(|_| !at.is_empty()) {

@@ -5,10 +5,10 @@ use helenus_load::Workload;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Emptying a table flushes it and waits for all nodes.
+/// Timeout for truncating a table, which flushes it and waits for all nodes.
 const WITHIN: Duration = Duration::from_secs(60);
 
-/// Empties the tables that the statements of a workload's schema create, where they are there already.
+/// Truncates the tables that the statements of a workload's schema create, if they exist.
 pub fn truncate(node: SocketAddr, schema: &[String]) -> Result<(), Error> {
     for_each_table(node, schema, "TRUNCATE TABLE")
 }
@@ -44,15 +44,15 @@ fn for_each_table(node: SocketAddr, schema: &[String], what: &str) -> Result<(),
     Ok(())
 }
 
-/// A table as the node knows it: quotes gone, and small letters where there were none.
+/// A table's name as the node stores it: without quotes, and in lower case if it was not quoted.
 #[derive(Debug, PartialEq, Eq)]
 struct TableName {
     keyspace: String,
     name: String,
 }
 
-/// The table that a statement creates. None for other statements, and for a name without its keyspace, as a workload has
-/// no keyspace that it uses.
+/// The table that a statement creates. None for other statements, and for a name without keyspace, because a workload
+/// has no keyspace in use.
 fn created(statement: &str) -> Option<TableName> {
     let words = statement.replace('(', " ( ");
     let mut words = words.split_whitespace();

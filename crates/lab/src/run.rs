@@ -58,7 +58,7 @@ pub enum Progress<'a> {
     Observe(Event),
     /// A sentence about the step that begins.
     Step(String),
-    /// A sentence to keep in mind.
+    /// A remark that stays valid after the run.
     Remark(&'a str),
     Load(&'a helenus_load::Progress),
 }
@@ -67,7 +67,7 @@ pub enum Progress<'a> {
 #[derive(Debug)]
 pub struct Run<'a> {
     pub experiment: &'a Experiment,
-    /// Running nodes to measure; none to start a local cluster as the experiment says, and to stop it at the end.
+    /// Running nodes to measure; if empty, a local cluster is started as the experiment says, and stopped at the end.
     pub nodes: Vec<SocketAddr>,
     pub agent: &'static [u8],
     /// The profiler's library.
@@ -82,15 +82,16 @@ pub struct Run<'a> {
 #[derive(Debug)]
 pub struct Outcome {
     pub recording: Summary,
-    /// One for each part of the experiment that was begun. None for an experiment with variants: its recording is judged.
+    /// The load's summaries: one for each part of the experiment that was begun. Empty for an experiment with variants,
+    /// which is judged by its recording.
     pub loads: Vec<helenus_load::Summary>,
-    /// The peak of the closed loop; None without one.
+    /// The peak of the closed loop; None if it was not measured.
     pub peak_per_s: Option<f64>,
-    /// Whether it was cut short.
+    /// Whether the run was ended early.
     pub cancelled: bool,
-    /// Why the blocks ended before the last one, where that was not wanted.
+    /// Why the blocks ended before the last one, if that was not intended.
     pub broken_off: Option<Error>,
-    /// Changes that were possibly not undone.
+    /// Changes that may not have been undone.
     pub left: Vec<String>,
 }
 
@@ -105,7 +106,7 @@ pub(crate) struct Driven {
 }
 
 impl Run<'_> {
-    /// Runs it. A local cluster is stopped and its data removed, however this ends.
+    /// Runs the experiment. A local cluster is stopped and its data removed, however the run ends.
     pub fn run(&self, cancel: &Cancel, tell: &mut dyn FnMut(Progress<'_>)) -> Result<Outcome, Error> {
         let workload = self.experiment.open_workload(None)?;
         check::check(self, &workload, cancel, tell)?;
@@ -125,7 +126,7 @@ impl Run<'_> {
         let recording = recorder.close();
         let driven = driven.inspect_err(|_| {
             if !sent {
-                // Best effort: a recording without a request is useless.
+                // Best effort, because a recording without requests is useless.
                 let _ = std::fs::remove_dir_all(&self.folder);
             }
         })?;
@@ -134,7 +135,7 @@ impl Run<'_> {
     }
 }
 
-/// An experiment without variants: each part once.
+/// An experiment without variants: runs each part once.
 fn once(stage: &mut Stage<'_>, workload: &Workload) -> Result<Driven, Error> {
     let site = Site::open(stage, None)?;
     let driven = parts(stage, &site, workload);

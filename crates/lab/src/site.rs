@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 /// The nodes of an experiment while they are observed: a local cluster of its own, or the given ones.
 pub(crate) struct Site {
     pub nodes: Vec<SocketAddr>,
-    /// The interrupts of this machine, counted when the nodes were ready; None where they can't be.
+    /// The interrupt counts of this machine when the nodes were ready; None if they can't be read.
     pub interrupts: Option<InterruptCounts>,
     cluster: Option<Cluster>,
     observation: Observation,
@@ -62,10 +62,10 @@ impl Site {
         self.cluster.is_some()
     }
 
-    /// Takes the sources off and stops the cluster, whose data is removed.
+    /// Stops the sources and the cluster, and removes the cluster's data.
     pub fn close(self, stage: &mut Stage<'_>) {
         stage.hear();
-        // In a node that has ended there are none.
+        // A node that has ended has no changes left.
         let left = self.probes.stop();
         if stage.ended.is_none() {
             stage.left.extend(left);
@@ -74,15 +74,15 @@ impl Site {
         if let Some(cluster) = self.cluster
             && let Err(error) = cluster.stop(false, &mut |progress| (stage.tell)(Progress::Cluster(progress)))
         {
-            // The measurement is worth more than a clean end; dropping the cluster has killed its nodes.
+            // The measurement matters more than a clean stop; dropping the cluster kills its nodes.
             stage.say(format!("the cluster did not stop well: {error}"));
         }
         stage.hear();
     }
 }
 
-/// The options that the nodes of a variant are started with. Where variants weave, their JVMs are ready for it: otherwise what is compared
-/// would be how a JVM recovers from the first of them.
+/// The options that the nodes of a variant are started with. If a variant weaves code, the JVMs of all variants are
+/// started ready for it; otherwise the comparison would be distorted by the deoptimization after the first weave.
 pub(crate) fn cluster_options(run: &Run<'_>, variant: Option<&Variant>) -> Result<ClusterOptions, Error> {
     let experiment = run.experiment;
     let node = &experiment.node;
@@ -91,7 +91,7 @@ pub(crate) fn cluster_options(run: &Run<'_>, variant: Option<&Variant>) -> Resul
     let mut settings = [&node.settings, settings].concat();
     let leaves = |restore| matches!(restore, Restore::Nothing | Restore::Once);
     let truncates = experiment.variants.as_ref().is_some_and(|variants| !leaves(variants.restore));
-    // Emptying a table would keep what was in it, run after run, until the disk is full.
+    // Truncating a table would keep a snapshot after each run, until the disk is full.
     if truncates && !settings.iter().any(|setting| setting.starts_with("auto_snapshot=")) {
         settings.push("auto_snapshot=false".to_string());
     }
@@ -112,7 +112,8 @@ fn start_cluster(stage: &mut Stage<'_>, variant: Option<&Variant>) -> Result<Clu
     Ok(Cluster::start(&options, &mut |progress| (stage.tell)(Progress::Cluster(progress)), stage.cancel)?)
 }
 
-/// The processes to watch: this one, and the nodes that run on this machine; and why others can't be.
+/// The processes to watch: this one, and the nodes that run on this machine; and the reasons why others can't be
+/// watched.
 fn watched(nodes: &[SocketAddr]) -> (Vec<Watched>, Vec<String>) {
     let mut watched = Vec::new();
     let mut unseen = Vec::new();

@@ -1,4 +1,4 @@
-//! The state that all steps of a run share: the recording, the receiver of progress, and the load itself.
+//! The state that all steps of a run share: the recording, the receiver of progress, and the load.
 
 use crate::compilers::Compilers;
 use crate::link::link;
@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 const COMPACTED_WITHIN: Duration = Duration::from_secs(300);
 const POLL_EVERY: Duration = Duration::from_millis(250);
-/// Polls in a row with nothing to compact that end the wait: the node's estimate lags behind.
+/// If this many polls in a row find nothing to compact, the wait ends; the node's estimate lags behind.
 const STEADY_READINGS: u32 = 4;
 /// Length of a stretch of the warm-up, after each of which the compilers are checked.
 const WARM_UP_STRETCH: Duration = Duration::from_secs(3);
 /// Compilation counts as finished below this share of one CPU for all nodes' compiler threads.
 const QUIET: f64 = 0.05;
-/// Quiet stretches in a row that end the warm-up: the JIT compiles in bursts.
+/// The warm-up ends after this many quiet stretches in a row, because the JIT compiles in bursts.
 const QUIET_STRETCHES: u32 = 2;
 
 /// A run in progress.
@@ -32,9 +32,9 @@ pub(crate) struct Stage<'s> {
     /// Receives the sources' events.
     pub events: Sender<Event>,
     received: Receiver<Event>,
-    /// A node whose process has ended while it was watched.
+    /// A node whose process ended while it was watched.
     pub ended: Option<String>,
-    /// Changes that were possibly not undone.
+    /// Changes that may not have been undone.
     pub left: Vec<String>,
     /// Whether a node was asked for the points of valves.
     pub points_are_checked: bool,
@@ -73,13 +73,13 @@ impl<'s> Stage<'s> {
     pub fn remark(&mut self, text: String) {
         if !self.remarks.contains(&text) {
             (self.tell)(Progress::Remark(&text));
-            // A manifest that can't be written is what the rows of the recorder itself tell about.
+            // If the manifest can't be written, the recorder's own rows report it.
             let _ = self.recorder.update_manifest(|manifest| manifest.remarks.push(text.clone()));
             self.remarks.push(text);
         }
     }
 
-    /// Passes on the events of the sources.
+    /// Passes on events of the sources.
     pub fn hear(&mut self) {
         for event in self.received.try_iter() {
             if let Event::TargetEnded { node, .. } = &event {
@@ -170,7 +170,7 @@ impl<'s> Stage<'s> {
         Ok(rate_per_s)
     }
 
-    /// Runs the parts of an experiment; those that were begun, when it is cancelled.
+    /// Runs the parts of an experiment. If it is cancelled, returns the results of the parts that were begun.
     pub fn parts(
         &mut self,
         nodes: &[SocketAddr],
@@ -198,7 +198,7 @@ impl<'s> Stage<'s> {
         Ok(loads)
     }
 
-    /// Waits until no node has compactions of the workload's tables left, and for [`COMPACTED_WITHIN`] at most.
+    /// Waits until no node has compactions of the workload's tables left, at most [`COMPACTED_WITHIN`].
     fn wait_for_compactions(&mut self, nodes: &[SocketAddr], workload: &Workload) -> Result<(), Error> {
         self.say("waiting for compactions");
         let until = Instant::now() + COMPACTED_WITHIN;
@@ -224,7 +224,7 @@ impl<'s> Stage<'s> {
         Ok(())
     }
 
-    /// Only on machines of our own nodes: other machines keep their caches.
+    /// Only on this machine; nodes elsewhere keep their page caches.
     fn drop_page_cache(&mut self) -> Result<(), Error> {
         if !self.run.nodes.is_empty() {
             self.say("the page cache is left as it is: the nodes are not the experiment's own");

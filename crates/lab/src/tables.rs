@@ -10,17 +10,17 @@ use serde_json::{Map, Value};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// All nodes agree on a schema within that.
+/// Timeout for schema agreement of all nodes.
 const WITHIN: Duration = Duration::from_secs(30);
 
 /// Settings of one table in a variant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableSettings {
-    /// `keyspace.table`.
+    /// The table as `keyspace.table`.
     pub name: String,
-    /// Parameters by name with a class: set on each node by itself, and not in the schema.
+    /// Compaction parameters with a class: set on each node separately, and not in the schema.
     pub compaction: Option<Value>,
-    /// In the schema.
+    /// Table options that are set in the schema.
     pub gc_grace_seconds: Option<u64>,
 }
 
@@ -72,7 +72,7 @@ impl Tunings {
         Tunings { node, agent, wanted, set: Vec::new(), hold: None }
     }
 
-    /// Puts the settings back. A setting that could not be put back stays in `set`.
+    /// Restores the settings. A setting that could not be restored stays in `set`.
     fn put_back(&mut self) -> Result<(), String> {
         if self.set.is_empty() {
             return Ok(());
@@ -92,7 +92,7 @@ impl Change for Tunings {
         for (number, (setting, value)) in self.wanted.clone().iter().enumerate() {
             let id = format!("lab-{}-{number}", std::process::id());
             let set = link.read_setting(setting).and_then(|reading| {
-                // The node may have the wanted value already.
+                // The node may already have the wanted value.
                 match is_same(&reading.value, value) {
                     true => Ok(None),
                     false => link.apply_setting(&id, setting, (&reading.value, value), Some(LEASE)).map(Some),
@@ -110,7 +110,7 @@ impl Change for Tunings {
         let ids: Vec<String> = self.set.iter().map(|tuning| tuning.id.clone()).collect();
         self.hold = Some(LeaseKeeper::start(link, move |link| {
             for id in &ids {
-                // A node that can't be reached puts back what was by itself, and is in no figure.
+                // A node that can't be reached restores its settings when their leases end.
                 let _ = link.renew_tuning(id, None);
             }
         }));
@@ -131,7 +131,7 @@ impl Change for Tunings {
     }
 }
 
-/// Whether a node that has the one needs no change to be as the other says, but for the package of a class.
+/// Whether a node with the one value already has the other, apart from the package of a class.
 fn is_same(now: &Value, wanted: &Value) -> bool {
     let (Value::Object(now), Value::Object(wanted)) = (now, wanted) else { return now == wanted };
     let short = |value: &Value| value.as_str().and_then(|name| name.rsplit('.').next()).map(str::to_string);
@@ -143,7 +143,7 @@ fn is_same(now: &Value, wanted: &Value) -> bool {
         })
 }
 
-/// `gc_grace_seconds` of a table, in the schema.
+/// Changes `gc_grace_seconds` of a table in the schema.
 pub(crate) struct Grace {
     node: SocketAddr,
     table: String,

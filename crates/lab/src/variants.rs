@@ -22,16 +22,16 @@ const REST: Duration = Duration::from_secs(2);
 pub struct Variants {
     /// Each block runs every variant once.
     pub blocks: usize,
-    /// Runs of the baseline before the first block, for nothing but to warm up nodes that all runs share.
+    /// Unjudged runs of the baseline before the first block, which warm up nodes that all runs share.
     pub warm_up_runs: usize,
     /// Name of the variant that the others are compared with.
     pub baseline: String,
     /// Seed of the order of variants within each block.
     pub seed: u64,
-    /// Between two runs, so that one does not pay for what the other left to be done.
+    /// Pause between two runs, so that work left over from one run does not affect the next.
     pub rest: Duration,
     pub restore: Restore,
-    /// How many of the nodes variants change, the first ones; the others are their peers. None for all.
+    /// How many of the nodes variants change, counted from the first; the others are their peers. None for all.
     pub changed_nodes: Option<usize>,
     pub list: Vec<Variant>,
 }
@@ -40,14 +40,14 @@ pub struct Variants {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Restore {
-    /// As the run before left them.
+    /// The tables stay as the last run left them.
     #[serde(rename = "none")]
     Nothing,
-    /// Empty the tables.
+    /// Truncate the tables.
     Truncate,
-    /// Empty the tables, and populate them as the workload's `[populate]` says.
+    /// Truncate the tables, and populate them as the workload's `[populate]` says.
     Populate,
-    /// Populate the tables before the first run on the nodes, and leave them then.
+    /// Populate the tables before the first run on the nodes, and leave them unchanged afterwards.
     Once,
     /// Drop and recreate the tables, so that the nodes' metrics of them start from zero.
     Drop,
@@ -57,13 +57,13 @@ pub enum Restore {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Variant {
     pub name: String,
-    /// For each a `valve.add` of the agent's, without its `do`.
+    /// For each valve, the members of the agent's command `valve.add`, without `do`.
     pub valves: Vec<Value>,
-    /// For each an `executor.set` of the agent's, without its `do`.
+    /// For each executor, the members of the agent's command `executor.set`, without `do`.
     pub executors: Vec<Value>,
-    /// `key=value` for cassandra.yaml, after those of the experiment's node.
+    /// `key=value` for cassandra.yaml, which override those of the experiment's node.
     pub settings: Vec<String>,
-    /// After those of the experiment's node.
+    /// JVM options, which follow those of the experiment's node.
     pub jvm_options: Vec<String>,
     /// Settings of tables.
     pub tables: Vec<TableSettings>,
@@ -74,8 +74,8 @@ pub struct Variant {
 }
 
 impl Variants {
-    /// Reads `[lab]` and the `[[variant]]`s for nodes of this line, and checks all that can be checked without a node. None
-    /// where there are none.
+    /// Reads `[lab]` and the `[[variant]]`s for nodes of this release line, and checks what can be checked without a
+    /// node. None if the file has no variants.
     pub(crate) fn read(root: &mut Section<'_>, line: Line) -> Result<Option<Variants>, Error> {
         let lab = root.section("lab")?;
         let sections = root.list("variant")?;
@@ -150,14 +150,14 @@ impl Variants {
         self.list.iter().find(|variant| variant.name == self.baseline).unwrap_or(&self.list[0])
     }
 
-    /// Whether every run starts nodes of its own. As soon as one variant must, all do: a JVM that has just started is no
-    /// match for one that is warm.
+    /// Whether every run starts its own nodes. If one variant requires it, all runs do, because a JVM that has just
+    /// started is slower than a warm one.
     pub fn need_fresh_nodes(&self) -> bool {
         self.list.iter().any(Variant::starts_nodes)
     }
 
-    /// The variants in the order in which a block runs them. It is drawn for each block, so that what the machine does
-    /// over time hits all alike, and is the same for the same seed.
+    /// The order in which a block runs the variants. It is random for each block, so that changes of the machine over
+    /// time affect all alike, and the same for the same seed.
     pub fn order(&self, block: usize) -> Vec<&Variant> {
         let mut drawn: Vec<(u64, &Variant)> = self
             .list
@@ -221,12 +221,12 @@ impl Variant {
         Ok(variant)
     }
 
-    /// Whether it changes the schema, which is of all nodes.
+    /// Whether the variant changes the schema, which applies to all nodes.
     pub fn alters_schema(&self) -> bool {
         self.tables.iter().any(|table| table.gc_grace_seconds.is_some())
     }
 
-    /// Whether it changes what nodes are started with.
+    /// Whether the variant changes the options with which nodes are started.
     pub fn starts_nodes(&self) -> bool {
         !self.settings.is_empty() || !self.jvm_options.is_empty()
     }
@@ -338,7 +338,7 @@ mod tests {
             assert_eq!(sorted, ['a', 'b', 'c', 'd']);
         }
         assert_eq!(orders, (1..=200).map(names).collect::<Vec<_>>());
-        // Each is first about as often as the others: 50 of 200 times, give or take three standard deviations.
+        // Each variant comes first about equally often: 50 of 200 times, within three standard deviations.
         for name in "abcd".chars() {
             let first = orders.iter().filter(|order| order.starts_with(name)).count();
             assert!((32..=68).contains(&first), "{name} is first {first} times");

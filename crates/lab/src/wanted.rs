@@ -1,4 +1,4 @@
-//! The valves and executors that a variant wants, checked as far as they can be before there is a node.
+//! The valves and executors that a variant requests, checked as far as possible without a node.
 
 use helenus_cassandra::Line;
 use helenus_control::{Declared, Limits, Range, Use, check_point};
@@ -6,7 +6,7 @@ use helenus_notation::{Error, Section};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Valves as the agent takes them: for each a `valve.add`, without its `do`.
+/// Valves in the agent's form: for each the members of `valve.add`, without `do`.
 pub(crate) fn valves(variant: &str, sections: Vec<Section<'_>>, line: Line) -> Result<Vec<Value>, Error> {
     let mut valves: Vec<Value> = Vec::new();
     for mut section in sections {
@@ -20,7 +20,7 @@ pub(crate) fn valves(variant: &str, sections: Vec<Section<'_>>, line: Line) -> R
     Ok(valves)
 }
 
-/// Executors as the agent takes them: for each an `executor.set`, without its `do`.
+/// Executors in the agent's form: for each the members of `executor.set`, without `do`.
 pub(crate) fn executors(sections: Vec<Section<'_>>) -> Result<Vec<Value>, Error> {
     let mut executors: Vec<Value> = Vec::new();
     for mut section in sections {
@@ -33,7 +33,7 @@ pub(crate) fn executors(sections: Vec<Section<'_>>) -> Result<Vec<Value>, Error>
     Ok(executors)
 }
 
-/// Checks the points that probes are to meter.
+/// Checks the points of the probes.
 pub(crate) fn check_probes(section: &Section<'_>, key: &str, at: &[String], line: Line) -> Result<(), Error> {
     at.iter().try_for_each(|at| check_point(at, Some(line), Use::Probe)).map_err(|reason| section.error_at(key, reason))
 }
@@ -144,7 +144,7 @@ pub(crate) fn texts(value: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// As the agent reads it.
+/// Converted to the form that the agent reads.
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }

@@ -49,7 +49,7 @@ fn write() -> Result<(), Box<dyn std::error::Error>> {
         writeln!(std::io::stdout(), "{next}")?;
         std::thread::sleep(Duration::from_millis(2));
     }
-    // A moment, for a test that waits for it to give up.
+    // Waits a moment, for a test that waits until this program gives up.
     let lasts = if ballast.is_some() { CLOSE_FOR } else { Duration::from_millis(300) };
     recorder.close_within(lasts, &mut |waiting| {
         eprintln!("{} rows wait: {}", waiting.rows, waiting.error);

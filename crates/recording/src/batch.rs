@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Collects the rows of one table, column by column.
 ///
 /// The columns of a row are appended in any order, each once, and [`BatchBuilder::end_row`] ends it; generated rows do
-/// just that. A column of another type, or a null where none may be, is a mistake in the caller and panics.
+/// exactly that. A column of another type, or a null in a column without nulls, is a bug in the caller and panics.
 pub struct BatchBuilder {
     table: &'static Table,
     columns: Vec<ColumnBuilder>,
@@ -32,7 +32,7 @@ enum ColumnBuilder {
 struct Strings {
     builder: StringDictionaryBuilder<Int32Type>,
     last: String,
-    /// Rows of `last` that are not in the builder yet.
+    /// Number of rows that repeat `last` and are not in the builder yet.
     repeated: usize,
 }
 
@@ -122,7 +122,7 @@ impl BatchBuilder {
         self.rows += 1;
     }
 
-    /// Takes the rows out and leaves the builder empty.
+    /// Returns the rows and leaves the builder empty.
     pub fn take(&mut self) -> Result<RecordBatch, ArrowError> {
         self.rows = 0;
         let arrays = self
@@ -164,7 +164,7 @@ mod tests {
     fn text_that_repeats_is_what_it_was() {
         let rows = [Some("a"), Some("a"), None, Some("a"), Some(""), Some(""), None, None, Some("b"), Some("a")];
         let mut strings = Strings::default();
-        // The second time after it was emptied.
+        // The second time, after the builder was emptied.
         for _ in 0..2 {
             rows.iter().for_each(|row| strings.append(*row));
             let array = strings.finish();

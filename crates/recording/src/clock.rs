@@ -10,8 +10,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Measures the offset between the monotonic and the wall clock: the best of some readings of the one between two
-    /// of the other. The error is half of that bracket.
+    /// Measures the offset between the monotonic and the wall clock: the best of several readings of one clock between
+    /// two readings of the other. The error is half of the time between the two.
     pub fn measure() -> Clock {
         let mut best = Clock { epoch_offset_ns: 0, error_ns: i64::MAX };
         for _ in 0..32 {

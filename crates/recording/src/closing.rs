@@ -1,4 +1,5 @@
-//! The end of a recording: what waits is written, and each stream becomes a Parquet file. A step that fails can be tried again.
+//! The end of a recording: waiting rows are written, and each stream becomes a Parquet file. A step that fails can be
+//! retried.
 
 use crate::manifest::{Loss, Manifest, State, TableFacts};
 use crate::recorder::{Shared, lock};
@@ -26,7 +27,7 @@ impl<'a> Closing<'a> {
         self.left.iter().map(Stream::rows_pending).sum()
     }
 
-    /// Closes what is left, and then the manifest. After an error it can be called again.
+    /// Closes the remaining streams, and then the manifest. After an error it can be called again.
     pub(crate) fn try_all(&mut self, manifest: &mut Manifest) -> Result<(), Error> {
         let tried = self.close_streams().and_then(|()| self.complete(manifest));
         tried.inspect_err(|error| *lock(&self.shared.last_error) = error.to_string())
@@ -73,14 +74,14 @@ impl<'a> Closing<'a> {
         Ok(())
     }
 
-    /// Ends the recording with what could be written. Fails with the cause and the number of rows that are lost, unless nothing
-    /// but the manifest was missing.
+    /// Ends the recording with the data that could be written. Fails with the cause and the number of lost rows, unless
+    /// only the manifest was missing.
     pub(crate) fn give_up(&self, manifest: &mut Manifest, cause: Error) -> Result<(), Error> {
         if self.left.is_empty() {
             return self.complete(manifest);
         }
         let recording = self.shared.folder.path().to_path_buf();
-        // The error says the same.
+        // The returned error says the same.
         let _ = self.write_losses(manifest);
         Err(Error::Unfinished {
             recording,
@@ -89,7 +90,7 @@ impl<'a> Closing<'a> {
         })
     }
 
-    /// Writes into the manifest what is lost; the recording can be salvaged.
+    /// Notes in the manifest what is lost; the recording can be salvaged.
     pub(crate) fn write_losses(&self, manifest: &mut Manifest) -> Result<(), Error> {
         manifest.losses.extend(self.losses());
         manifest.write_last(&self.shared.folder)

@@ -1,4 +1,4 @@
-//! How many files this process may have open.
+//! The limit of open files of this process.
 
 /// Raises the limit of open files to the hard limit. If that fails, later errors of opening a file name the limit.
 pub fn allow_many() {

@@ -16,7 +16,7 @@ pub fn decode_rows(table: usize, count: u32, bytes: &[u8]) -> Result<RecordBatch
         return Err(Error::Encoded { table: format!("table {table}"), reason: "there is no such table".into() });
     };
     let wrong = |reason: &str| Error::Encoded { table: declared.name.to_string(), reason: reason.to_string() };
-    // Every row has a byte at least, so that a large count over few bytes ends here and not in the allocator.
+    // Every row has at least one byte, so that a large count over few bytes fails here and not in the allocator.
     if u64::from(count) > bytes.len() as u64 {
         return Err(wrong("it has fewer bytes than rows"));
     }

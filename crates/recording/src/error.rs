@@ -1,7 +1,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Errors of recordings, with the way out in the text.
+/// Errors of recordings; the text says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("cannot {action} {}: {source}", path.display())]
@@ -75,7 +75,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Makes an error of a failed action on a path.
+    /// Makes an error for a failed operation on a path.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
         move |source| match source.raw_os_error() {
@@ -90,7 +90,7 @@ impl Error {
         move |errno| error(errno.into())
     }
 
-    /// Names the file, where a full disk was met by a library that doesn't.
+    /// Adds the name of the file to a "disk full" error of a library that does not name it.
     pub(crate) fn writing(self, path: &Path) -> Error {
         if is_full(&self) && !matches!(self, Error::DiskFull(_)) { Error::DiskFull(path.to_path_buf()) } else { self }
     }
@@ -101,10 +101,10 @@ impl Error {
     }
 }
 
-/// A full disk, however deep the libraries have wrapped it.
+/// Whether the error is a full disk, however deep the libraries have wrapped it.
 fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
     let full = |kind| matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge);
-    // parquet keeps only the text of an error from below.
+    // parquet keeps only the text of an underlying error.
     let texts = ["No space left on device", "Disk quota exceeded", "File too large"];
     let mut next = Some(error);
     while let Some(error) = next {
@@ -120,7 +120,7 @@ fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-/// The folder above, by a name that a reader knows.
+/// The parent folder, by a name that the user knows.
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

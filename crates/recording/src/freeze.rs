@@ -14,15 +14,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Tables that have a row only where a state begins or a stack is first seen: a window needs their earlier rows, too.
+/// Tables that have a row only when a state begins or a stack is first seen. A window needs their earlier rows, too.
 const STATES: [&str; 6] = ["connections", "node_metrics", "settings", "sstables", "stacks", "table_facts"];
 /// Each segment has all stacks of its samples, some of which are older than the segment.
 const WHOLE: &str = "stacks";
-/// After a segment has begun, its sources have written all states within this time.
+/// Within this time after the start of a segment, its sources have written all states.
 const STATES_WITHIN_NS: i64 = 10_000_000_000;
 
-/// Copies what happened from `from_ns` to `to_ns`, on the clock of the recording, into a new recording at `out`: rows that begin,
-/// end or last in that window, and the states before it. The recording may grow, and stays as it is.
+/// Copies what happened from `from_ns` to `to_ns`, on the clock of the recording, into a new recording at `out`: rows
+/// that overlap that window, and the states before it. The recording may be growing, and is not changed.
 pub fn freeze(
     recording: &Recording,
     (from_ns, to_ns): (i64, i64),
@@ -42,7 +42,7 @@ fn write(
 ) -> Result<Manifest, Error> {
     let whole = recording.manifest();
     let begins = recording.segments();
-    // Each segment has all states.
+    // Each segment has all states, so older segments are not needed.
     let states_from_ns =
         begins.iter().copied().filter(|begin| *begin <= from_ns.saturating_sub(STATES_WITHIN_NS)).max();
     let mut manifest = Manifest { tables: BTreeMap::new(), kept: None, ..whole.clone() };

@@ -19,7 +19,7 @@ mod keeper;
 pub use keeper::Keeper;
 
 pub(crate) const SEGMENTS: &str = "segments";
-/// Digits of a segment's name.
+/// Digits in the name of a segment.
 const DIGITS: usize = 20;
 
 /// How much of a recording is kept.
@@ -49,12 +49,12 @@ pub(crate) fn name_of(begin_ns: i64) -> String {
     format!("{:0DIGITS$}", begin_ns.max(0))
 }
 
-/// When a segment begins.
+/// The time at which a segment begins.
 pub(crate) fn begin_of(name: &str) -> i64 {
     name.parse().unwrap_or(0)
 }
 
-/// A segment's folder and manifest. None where the recorder has deleted it, or has not made it yet.
+/// A segment's folder and manifest. None if the recorder has deleted it, or has not created it yet.
 pub(crate) fn segment(folder: &Folder, name: &str) -> Result<Option<(Folder, Manifest)>, Error> {
     let found = || {
         let Some(segment) = folder.inner(SEGMENTS)?.map(|all| all.inner(name)).transpose()?.flatten() else {
@@ -68,7 +68,7 @@ pub(crate) fn segment(folder: &Folder, name: &str) -> Result<Option<(Folder, Man
     there(found()).map(Option::flatten)
 }
 
-/// Turns "not found" into None.
+/// Turns the error "not found" into None.
 fn there<T>(found: Result<T, Error>) -> Result<Option<T>, Error> {
     match found {
         Ok(found) => Ok(Some(found)),
@@ -86,7 +86,7 @@ pub(crate) fn read(folder: &Folder, mut manifest: Manifest) -> Result<(Manifest,
     for name in names(folder)? {
         let Some((segment, of_segment)) = segment(folder, &name)? else { continue };
         let (mut of_it, mut facts) = (Parts::new(), BTreeMap::new());
-        // A segment that is deleted meanwhile is older than the kept time.
+        // A segment that is deleted meanwhile is older than the time that is kept.
         let Some(()) = there(part::held(&segment, &mut of_it, &mut facts))? else { continue };
         for (table, found) in of_it {
             let found = found.into_iter().map(|part| part.in_segment(begin_of(&name)));
@@ -144,7 +144,7 @@ impl Combined {
         (manifest.state, manifest.closed_ns) = match (is_written, is_whole) {
             (true, _) => (State::Writing, None),
             (false, true) => (State::Closed, closed_ns),
-            // The last rows may be cut off.
+            // The last rows may be incomplete.
             (false, false) => (State::Salvaged, closed_ns),
         };
     }
@@ -162,7 +162,7 @@ fn add_node(nodes: &mut Vec<NodeFacts>, newer: NodeFacts) {
     }
 }
 
-/// Adds up losses of one table for one reason.
+/// Sums up the losses of one table for the same reason.
 fn add_loss(losses: &mut Vec<Loss>, newer: Loss) {
     match losses.iter_mut().find(|known| known.table == newer.table && known.reason == newer.reason) {
         Some(known) => known.rows = known.rows.zip(newer.rows).map(|(rows, more)| rows.saturating_add(more)),

@@ -1,9 +1,9 @@
 //! The recording: a folder with a manifest and one Parquet dataset per table, all on one clock.
 //!
-//! While it is written, each table is an append-only Arrow IPC stream, so that whatever ends the writer costs at most
-//! the last second; closing turns the streams into Parquet, and [`salvage`] does the same for a recording that was
-//! never closed. A [`Recording`] is closed, or still grows: then its rows are those of the moment it was opened, and a [`Tail`]
-//! has those that come later. A recording that is kept ([`Keeper`]) has segments, which are recordings.
+//! While it is written, each table is an append-only Arrow IPC stream, so that a crash of the writer loses at most the
+//! last second; closing turns the streams into Parquet, and [`salvage`] does the same for a recording that was never
+//! closed. A [`Recording`] is closed, or still grows: then its rows are those of the moment it was opened, and a
+//! [`Tail`] has those that come later. A recording that is kept ([`Keeper`]) has segments, which are recordings.
 //!
 //! ```text
 //! append(row) ─▶ BatchBuilder ─▶ stream (every 200 ms) ─▶ Parquet (close, salvage) ─▶ Recording, merge

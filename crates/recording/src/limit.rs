@@ -1,19 +1,19 @@
-//! A bound on the size of a recording: from there on, tables with a row for each thing that happens get no more rows, and what
-//! they would have got is counted. All others go on.
+//! A limit on the size of a recording. Once it is reached, tables with a row per event get no more rows, and the
+//! dropped rows are counted. All other tables continue.
 
 use crate::TABLES;
 use crate::generated::rows::{OffCpu, Row, StackSample, Syscall, WireRequest};
 use crate::manifest::Loss;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The tables that stop. They grow with what the node does; the others grow with the time.
+/// The tables that stop. Their size depends on what the node does; that of the others only on the time.
 const HIGH_VOLUME: [usize; 4] = [StackSample::TABLE, Syscall::TABLE, OffCpu::TABLE, WireRequest::TABLE];
 
 pub(crate) struct Limit {
-    /// Bytes on the disk; `u64::MAX` where there is no bound.
+    /// The limit in bytes on the disk; `u64::MAX` for none.
     bytes: AtomicU64,
     reached: AtomicBool,
-    /// Rows that were left out, by table.
+    /// Dropped rows, by table.
     left_out: Vec<AtomicU64>,
 }
 
@@ -30,7 +30,7 @@ impl Limit {
         self.bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// Tells it how many bytes the recording has by now. It does not shrink, and so the bound stays reached.
+    /// Sets the current size of the recording in bytes. It does not shrink, so a reached limit stays reached.
     pub(crate) fn has(&self, bytes: u64) {
         if bytes >= self.bytes.load(Ordering::Relaxed) {
             self.reached.store(true, Ordering::Relaxed);
@@ -41,7 +41,7 @@ impl Limit {
         self.reached.load(Ordering::Relaxed)
     }
 
-    /// Whether rows of a table are left out, and if so counts them.
+    /// Whether rows of a table are dropped; if so, counts them.
     pub(crate) fn leaves_out(&self, table: usize, rows: impl FnOnce() -> usize) -> bool {
         let is_over = self.is_reached() && HIGH_VOLUME.contains(&table);
         if is_over {
@@ -54,7 +54,7 @@ impl Limit {
         self.left_out.iter().map(|rows| rows.load(Ordering::Relaxed)).sum()
     }
 
-    /// Rows that were left out, for the manifest.
+    /// The dropped rows, for the manifest.
     pub(crate) fn losses(&self) -> impl Iterator<Item = Loss> {
         let rows = self.left_out.iter().map(|rows| rows.load(Ordering::Relaxed));
         TABLES.iter().zip(rows).filter(|(_, rows)| *rows > 0).map(|(table, rows)| Loss {
@@ -82,8 +82,8 @@ mod tests {
             assert!(begun.elapsed() < Duration::from_secs(60));
             recorder.append_all((0..10_000).map(|number| Syscall { start_ns: number, ..Syscall::default() }));
             appended += 10_000;
-            // Sources pause as well. A thread that appends without a pause holds the table's lock most of the time, so the
-            // writer can't take the lock.
+            // Pause as sources do. A thread that appends without a pause holds the table's lock most of the time, so
+            // the writer can't take it.
             std::thread::sleep(Duration::from_millis(1));
         }
         recorder.append_all((0..77).map(|number| Syscall { start_ns: number, ..Syscall::default() }));

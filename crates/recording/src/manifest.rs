@@ -31,20 +31,20 @@ pub struct Manifest {
     pub state: State,
     pub writer_pid: u32,
     pub created_ns: i64,
-    /// When the writer closed the recording; None while it grows, and for a salvaged one.
+    /// When the writer closed the recording; None for a growing or salvaged recording.
     pub closed_ns: Option<i64>,
     pub clock: ClockFacts,
     pub host: Host,
     #[serde(default)]
     pub nodes: Vec<NodeFacts>,
-    /// The load that `helenus load` sent; None where nothing was sent, or several workloads.
+    /// The load that `helenus load` sent; None if nothing was sent, or several workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadFacts>,
     #[serde(default)]
     pub sources: Vec<SourceFacts>,
     #[serde(default)]
     pub tables: BTreeMap<String, TableFacts>,
-    /// Rows that are known not to be in the recording.
+    /// Lost rows, as far as they are known.
     #[serde(default)]
     pub losses: Vec<Loss>,
     /// For a merged recording: the ids of its parts.
@@ -70,7 +70,7 @@ pub enum State {
 pub struct ClockFacts {
     /// Times of rows minus this offset are CLOCK_MONOTONIC of the boot below.
     pub epoch_offset_ns: i64,
-    /// Bound of the offset's error.
+    /// Upper bound of the offset's error.
     pub error_ns: i64,
     pub boot_id: String,
 }
@@ -92,14 +92,14 @@ pub struct NodeFacts {
     pub java: Option<String>,
 }
 
-/// A workload as it was run. With the numbers of the requests this is enough to reproduce what they wrote.
+/// A workload as it was run. Together with the requests' numbers it is enough to reproduce what they wrote.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadFacts {
     /// Its name, without the mix.
     pub workload: String,
     /// The text of the workload file.
     pub text: String,
-    /// The mix, if it was not that of the file.
+    /// The mix, if it was not the default of the file.
     pub mix: Option<String>,
     /// The number of keys, if it was not that of the file.
     pub population: Option<u64>,
@@ -111,7 +111,7 @@ pub struct SourceFacts {
     pub node: String,
     /// The provider that captured the rows.
     pub provider: String,
-    /// Events that this provider can't see, or why a better provider was not used; empty when there is nothing to say.
+    /// Events that this provider can't see, or why a better provider was not used; empty if there is nothing to note.
     pub note: String,
 }
 
@@ -124,7 +124,7 @@ pub struct TableFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
     pub table: String,
-    /// None when the number is not known.
+    /// Number of lost rows; None if it is not known.
     pub rows: Option<u64>,
     pub reason: String,
 }
@@ -171,7 +171,7 @@ impl Manifest {
         Clock::from_facts(&self.clock)
     }
 
-    /// The manifest of the recording in a folder, in whatever state it is.
+    /// Reads the manifest of the recording in a folder, in whatever state the recording is.
     pub fn of(folder: &Path) -> Result<Manifest, Error> {
         Manifest::read(folder).map(|(_, manifest)| manifest)
     }
@@ -202,7 +202,7 @@ impl Manifest {
             Err(error) => return Err(error),
         };
         let bad = |error: serde_json::Error| not_a_recording(format!("its manifest.json is damaged ({error})"));
-        // The format first: a newer manifest may have another shape.
+        // The format is checked first, because a newer manifest may have another structure.
         let value: serde_json::Value = serde_json::from_slice(&text).map_err(bad)?;
         match value.get("format").and_then(serde_json::Value::as_u64) {
             None => return Err(not_a_recording("its manifest.json names no format".into())),
@@ -219,10 +219,10 @@ impl Manifest {
         folder.replace(FILE_NAME, "manifest.next", &self.text(folder)?)
     }
 
-    /// Writes the last manifest of a recording, in the room that was reserved for it.
+    /// Writes the last manifest of a recording, in the disk space that was reserved for it.
     pub(crate) fn write_last(&self, folder: &Folder) -> Result<(), Error> {
         let text = self.text(folder)?;
-        // Where the text is larger, or the reserve is used up, other room has to do.
+        // If the text is larger, or the reserve is used up, other disk space is used.
         folder.replace_within(FILE_NAME, RESERVE, &text).or_else(|_| {
             remove_reserve(folder)?;
             folder.replace(FILE_NAME, "manifest.next", &text)
@@ -237,16 +237,16 @@ impl Manifest {
     }
 }
 
-/// Reserves room on the disk for the last manifest, which has to say what a full disk has cost.
+/// Reserves disk space for the last manifest, which must report the rows that a full disk has cost.
 ///
-/// # Errors
-/// [`Error::DiskFull`] if the disk has no room for the reserve: such a recording could not even report its losses.
+/// # Errors [`Error::DiskFull`] if the disk has no space for the reserve: such a recording could not even report its
+/// losses.
 pub(crate) fn make_reserve(folder: &Folder) -> Result<(), Error> {
     let mut file = folder.create_file(RESERVE)?;
     let reserved = rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, RESERVE_BYTES as u64);
     let reserved: std::io::Result<()> = match reserved {
         Ok(()) => Ok(()),
-        // Not every file system can reserve.
+        // Not every file system can reserve space.
         Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => file.write_all(&[0; RESERVE_BYTES]),
         Err(error) => Err(error.into()),
     };

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// offsets, and agree to the nanosecond. Recordings of different machines keep their wall-clock times, which agree as
 /// well as the machines' clocks.
 ///
-/// Rows that two recorders have of one machine at the same time are in it once ([`repeated`]).
+/// Rows that two recorders of one machine have for the same time are written once ([`repeated`]).
 ///
 /// `ahead_ns` says how far the clock of each recording after the first is ahead of the first's. It is for recordings of
 /// other machines; missing values are 0.
@@ -43,8 +43,8 @@ pub(crate) fn new_recording(
     out: &Path,
     write: impl FnOnce(&Folder) -> Result<Manifest, Error>,
 ) -> Result<Manifest, Error> {
-    // Refuses a folder that is not empty, or that belongs to another user. One rename fills it, so that a failed write
-    // leaves nothing behind.
+    // Refuses a folder that is not empty, or that belongs to another user. A single rename puts the result there, so a
+    // failed write leaves nothing behind.
     let empty = Folder::create(out)?;
     let beside = beside(out)?;
     let written = Folder::create(&beside).and_then(|folder| write(&folder));
@@ -101,7 +101,7 @@ fn write(
     manifest.clock = first.manifest().clock.clone();
     manifest.host = first.manifest().host.clone();
     manifest.created_ns = i64::MAX;
-    // Parts of one load share its plan. Recordings of different loads can't be reproduced as one.
+    // Parts of one load share its plan. Several different loads can't be described as one.
     let load = &first.manifest().load;
     manifest.load = load.clone().filter(|_| recordings.iter().all(|recording| recording.manifest().load == *load));
     for (number, recording) in recordings.iter().enumerate() {
@@ -182,7 +182,7 @@ fn copy(
     Ok(())
 }
 
-/// Rows with plain strings, whose times are moved.
+/// Rows with plain strings and shifted times.
 pub(crate) fn rows_at(table: &Table, batch: &RecordBatch, shift_ns: i64) -> Result<RecordBatch, Error> {
     let schema = table.arrow_schema();
     let batch = table.fit(batch, &schema)?;

@@ -1,5 +1,5 @@
-//! Whether the metadata of an Arrow IPC message can be of a stream of ours. Arrow's reader panics, or asks for any amount of
-//! memory, for some that can't.
+//! Checks whether the metadata of an Arrow IPC message can belong to a stream of ours. Arrow's reader panics, or
+//! allocates any amount of memory, for some invalid metadata.
 
 use crate::seal::{PREFIX_BYTES, metadata_length};
 use arrow::ipc::{
@@ -11,7 +11,7 @@ pub(crate) enum Kind {
     Schema,
     Dictionary,
     Batch,
-    /// The end of a stream.
+    /// The mark at the end of a stream.
     End,
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn check(metadata: &[u8]) -> Option<(Kind, u64)> {
     Some((kind, body))
 }
 
-/// Checks messages that fill `bytes` without a rest.
+/// Checks messages that fill `bytes` exactly.
 pub(crate) fn check_all(mut bytes: &[u8]) -> Option<()> {
     while !bytes.is_empty() {
         let metadata = usize::try_from(metadata_length(bytes)?).ok()?;
@@ -63,11 +63,11 @@ fn check_field(field: &Field<'_>) -> bool {
     field.name().is_some() && is_plain && is_known && is_index_known
 }
 
-/// The rows' nodes and buffers are within the body. Arrow's reader checks that there are as many as the schema needs, and that
-/// they are large enough.
+/// The rows' nodes and buffers lie within the body. Arrow's reader checks that there are enough of them, and that they
+/// are large enough.
 fn check_batch(batch: RecordBatch<'_>, body: u64) -> bool {
     let rows = batch.length();
-    // A row takes a bit at least.
+    // A row takes at least one bit.
     let are_rows_possible = u64::try_from(rows).is_ok_and(|rows| rows / 8 <= body);
     let nodes = batch
         .nodes()

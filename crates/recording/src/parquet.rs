@@ -1,4 +1,4 @@
-//! A table when it is closed: a Parquet file of a dataset.
+//! Writes a table as a Parquet file when it is closed.
 
 use crate::private::Folder;
 use crate::reader::{self, Unread};
@@ -17,7 +17,7 @@ use std::fs::File;
 use std::path::Path;
 
 pub(crate) const EXTENSION: &str = "parquet";
-/// The extension of a Parquet file until it is whole.
+/// The extension of a Parquet file until it is complete.
 pub(crate) const UNFINISHED: &str = "unfinished";
 
 /// Writes one Parquet file under a temporary name, and renames it once it is complete and on the disk.
@@ -40,13 +40,13 @@ impl<'a> ParquetFile<'a> {
         let file = folder.create_file(&format!("{stem}.{UNFINISHED}"))?;
         let options = ArrowWriterOptions::new()
             .with_properties(properties(table))
-            // Other readers, and our own, shall see plain strings whatever they were in memory.
+            // Other readers, and our own, should see plain strings, whatever encoding was used in memory.
             .with_skip_arrow_metadata(true);
         let writer = ArrowWriter::try_new_with_options(file, schema.clone(), options)?;
         Ok(ParquetFile { folder, stem, schema, table, writer, rows: 0 })
     }
 
-    /// Writes rows, of which an older version may lack columns.
+    /// Writes rows; rows of an older version may lack columns.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let batch = self.table.fit(batch, &self.schema)?;
         self.rows += batch.num_rows() as u64;
@@ -77,8 +77,8 @@ pub(crate) struct Converted {
     pub(crate) unread: Option<Unread>,
 }
 
-/// Turns a stream into the Parquet file beside it. Then the stream is removed or, when it is damaged, kept as `.damaged`.
-/// Whenever this is cut off, the stream is there or the whole Parquet file.
+/// Converts a stream to the Parquet file beside it. Then the stream is removed or, if it is damaged, kept as
+/// `.damaged`. If this is interrupted at any point, the stream or the complete Parquet file exists.
 pub(crate) fn convert(folder: &Folder, stem: &str, extension: &str, table: &Table) -> Result<Converted, Error> {
     let name = format!("{stem}.{extension}");
     let file = folder.open_file(&name)?;
@@ -96,7 +96,7 @@ pub(crate) fn convert(folder: &Folder, stem: &str, extension: &str, table: &Tabl
         Ok(Converted { facts, unread })
     });
     if converted.is_err() {
-        // The room may be what is missing; the stream still has everything.
+        // The disk may be full; the stream still has all rows.
         let _ = folder.remove(&format!("{stem}.{UNFINISHED}"));
     }
     converted

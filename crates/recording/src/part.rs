@@ -1,4 +1,4 @@
-//! A part of a table: a Parquet file, or a stream that is still written, up to its last whole group.
+//! A part of a table: a Parquet file, or a stream that is still being written, up to its last complete group.
 
 use crate::private::Folder;
 use crate::reader::{self, Place};
@@ -29,9 +29,9 @@ pub struct Part {
 
 #[derive(Debug, Clone)]
 enum Rows {
-    /// None where the file is opened when it is read: nobody deletes the files of a closed recording.
+    /// The open file; None if it is opened when it is read, because nobody deletes the files of a closed recording.
     Parquet(Option<Arc<File>>),
-    /// Whole groups end at this byte.
+    /// Offset at which the complete groups end.
     Stream(Arc<File>, u64),
 }
 
@@ -60,7 +60,7 @@ impl Part {
         &self.path
     }
 
-    /// A path by which the Parquet file can be opened as long as this part lives; None for a stream.
+    /// A path by which the Parquet file can be opened as long as this value lives; None for a stream.
     pub fn parquet(&self) -> Option<PathBuf> {
         match &self.rows {
             Rows::Parquet(None) => Some(self.path.clone()),
@@ -98,7 +98,7 @@ impl Part {
     }
 }
 
-/// The folder with a name for each file that this process holds open.
+/// The folder /proc/self/fd, with a name for each file that this process has open.
 pub const HELD: &str = "/proc/self/fd";
 
 fn name_of(file: &File) -> PathBuf {
@@ -135,11 +135,11 @@ impl Iterator for Batches {
     }
 }
 
-/// Opens all parts in a folder of tables, closed or not, and counts the rows of each table. Each file is held open.
+/// Opens all parts in a folder of tables, closed or not, and counts the rows of each table. Each file is kept open.
 pub(crate) fn held(folder: &Folder, parts: &mut Parts, facts: &mut BTreeMap<String, TableFacts>) -> Result<(), Error> {
     for table in TABLES {
         let Some(dataset) = folder.inner(table.name)? else { continue };
-        // A stream may become a Parquet file meanwhile: list the dataset again.
+        // A stream may have become a Parquet file meanwhile, so the dataset is listed again.
         let (found, of_it) = match dataset_parts(&dataset, table) {
             Err(error) if error.is_not_found() => dataset_parts(&dataset, table)?,
             found => found?,

@@ -1,5 +1,5 @@
-//! Files and folders that only their owner can read, whose names never lead through a link, and that are changed as a whole or
-//! not at all.
+//! Files and folders that only their owner can read, whose names are never resolved through links, and that are changed
+//! completely or not at all.
 
 use crate::Error;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, RawMode};
@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const PRIVATE_FILE: RawMode = 0o600;
 const PRIVATE_FOLDER: RawMode = 0o700;
 
-/// A folder that is held open, so that renaming or replacing its path does not redirect operations on it.
+/// A folder that is kept open, so that renaming or replacing its path does not redirect operations on it.
 ///
-/// Names in it are single components and are never followed through a link.
+/// Names in it are single components and are never resolved through links.
 #[derive(Debug)]
 pub(crate) struct Folder {
     descriptor: OwnedFd,
@@ -23,14 +23,15 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// The folder at a path that the user named, which may be a link.
+    /// Opens the folder at a path that the user named, which may be a link.
     pub(crate) fn open(path: &Path) -> Result<Folder, Error> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let descriptor = rustix::fs::open(path, flags, Mode::empty()).map_err(Error::errno("open", path))?;
         Ok(Folder { descriptor, path: path.to_path_buf() })
     }
 
-    /// A new folder, or one that exists, is empty and belongs to the user that runs this. The folder above must exist.
+    /// Creates a folder, or opens an existing one that is empty and belongs to the user who runs this. The parent
+    /// folder must exist.
     pub(crate) fn create(path: &Path) -> Result<Folder, Error> {
         match rustix::fs::mkdir(path, Mode::from_raw_mode(PRIVATE_FOLDER)) {
             Ok(()) => return Folder::open(path),
@@ -55,7 +56,7 @@ impl Folder {
         &self.path
     }
 
-    /// A folder in it; none when there is none.
+    /// Opens a folder in it; None if it does not exist.
     pub(crate) fn inner(&self, name: &str) -> Result<Option<Folder>, Error> {
         let path = self.path_of(name)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -78,7 +79,7 @@ impl Folder {
         self.inner(name)?.ok_or_else(gone)
     }
 
-    /// A regular file in it, to be read.
+    /// Opens a regular file in it for reading.
     pub(crate) fn open_file(&self, name: &str) -> Result<File, Error> {
         let path = self.path_of(name)?;
         // Without NONBLOCK, opening a FIFO blocks until another process opens it for writing.
@@ -132,7 +133,7 @@ impl Folder {
         }
     }
 
-    /// Removes a folder with the files and folders in it, if there is one. Removes links and follows none.
+    /// Removes a folder with its files and subfolders, if it exists. Removes links without following them.
     pub(crate) fn remove_all(&self, name: &str) -> Result<(), Error> {
         let Some(inner) = self.inner(name)? else { return Ok(()) };
         for entry in inner.names()? {
@@ -146,15 +147,15 @@ impl Folder {
             .map_err(Error::errno("remove", &self.path.join(name)))
     }
 
-    /// Replaces a file: a reader, or a crash, sees the old text or the new one.
+    /// Replaces a file: a reader, or a crash, sees either the old or the new text.
     pub(crate) fn replace(&self, name: &str, next: &str, text: &[u8]) -> Result<(), Error> {
         let mut file = self.create_file(next)?;
         file.write_all(text).and_then(|()| file.sync_all()).map_err(Error::io("write", &self.path.join(next)))?;
         self.rename(next, name)
     }
 
-    /// Replaces a file as [`Folder::replace`] does, in the disk space of the file `reserve` of the same folder, which is used
-    /// up. So the replacement succeeds on a full disk, even if other processes write there.
+    /// Replaces a file as [`Folder::replace`] does, in the disk space of the file `reserve` of the same folder, which
+    /// is used up by it. So the replacement succeeds on a full disk, even if other processes write there.
     pub(crate) fn replace_within(&self, name: &str, reserve: &str, text: &[u8]) -> Result<(), Error> {
         let path = self.path_of(reserve)?;
         let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -171,8 +172,8 @@ impl Folder {
         let read = || -> rustix::io::Result<Vec<String>> {
             let mut names = Vec::new();
             for entry in Dir::read_from(&self.descriptor)? {
-                // Helenus's own names are ASCII. Other names are listed as well, because those files belong to
-                // somebody.
+                // Helenus's own file names are ASCII. Other names are listed as well, because these files belong to
+                // somebody else.
                 names.push(entry?.file_name().to_string_lossy().into_owned());
             }
             names.retain(|name| name != "." && name != "..");
@@ -182,7 +183,7 @@ impl Folder {
         read().map_err(Error::errno("read", &self.path))
     }
 
-    /// Names of files with an extension, without it, in order.
+    /// Names of files with a given extension, without the extension, in order.
     pub(crate) fn stems(&self, extension: &str) -> Result<Vec<String>, Error> {
         let stem = |name: String| Some(name.strip_suffix(extension)?.strip_suffix('.')?.to_string());
         Ok(self.names()?.into_iter().filter_map(stem).collect())
@@ -198,11 +199,11 @@ impl Folder {
 }
 
 /// A file for a person or another tool, such as a report. It is written under a temporary name and renamed when it is
-/// complete. Until then, and after a failure, an older file of that name stays.
+/// complete. Until then, and after a failure, an older file of that name is kept.
 #[derive(Debug)]
 pub struct Output {
     file: File,
-    /// Temporary path and final name; None for targets such as a pipe, which are written to directly.
+    /// Temporary path and final name; None for targets such as a pipe, which are written directly.
     renamed: Option<(PathBuf, PathBuf)>,
 }
 
@@ -215,7 +216,7 @@ impl Output {
             return Err(ErrorKind::IsADirectory.into());
         }
         let beside = beside(path);
-        // Left by a process of the same number that was killed.
+        // A file left by a killed process with the same pid.
         let _ = std::fs::remove_file(&beside);
         let file = create_new(&beside)?;
         Ok(Output { file, renamed: Some((beside, path.to_path_buf())) })
@@ -253,7 +254,7 @@ impl Drop for Output {
     }
 }
 
-/// A path in the same folder, for what is not finished; however long the name is, it is short.
+/// A path in the same folder for the unfinished file; it is short however long the name is.
 pub(crate) fn beside(path: &Path) -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -268,7 +269,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Creates a file that grows while others may read it, such as a log. Only its owner can read it; an existing file is
-/// emptied.
+/// truncated.
 pub fn create(path: &Path) -> io::Result<File> {
     match create_new(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}

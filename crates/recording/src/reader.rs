@@ -1,7 +1,7 @@
 //! Reads a stream whose writer may have been killed and whose bytes may be damaged.
 //!
-//! A group is read if its checksum matches; then reading goes on at the next such group. Streams of older versions
-//! without checksums are read up to the first invalid message.
+//! A group is read if its checksum matches; groups that do not match are skipped. Streams of older versions without
+//! checksums are read up to the first invalid message.
 
 use crate::schema::Table;
 use crate::seal::{self, MAGIC, PREFIX_BYTES, Seal};
@@ -20,23 +20,24 @@ use std::path::Path;
 /// The largest group or message that is read into memory.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// A group's begin is shorter: a cut within it leaves less than this.
+/// An upper bound for the length of a group's begin: a cut within it leaves fewer bytes than this.
 const MOST_OF_A_HEAD: u64 = 16 << 10;
 
-/// How often the bytes of a file are compared with checksums, at most, so that false seals can't keep a reader busy without end.
+/// The most times that the bytes of a file are compared with checksums, so that forged seals can't keep a reader busy
+/// forever.
 const MOST_PASSES: u64 = 8;
 
 /// The part of a stream that was not read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Unread {
     pub(crate) bytes: u64,
-    /// Lost rows; None if unknown.
+    /// Number of lost rows; None if unknown.
     pub(crate) rows: Option<u64>,
     /// Whether only an incomplete last group is lost, because the writer was killed or the disk was full.
     pub(crate) is_cut: bool,
 }
 
-/// Hands every batch of a stream to `each` that is what was written, and returns what was not read.
+/// Passes every intact batch of a stream to `each`, and returns what could not be read.
 pub(crate) fn read(
     file: &File,
     table: &Table,
@@ -54,7 +55,7 @@ pub(crate) struct Place {
     next_row: u64,
     /// The schema message of this version.
     own: Vec<u8>,
-    /// The schema's group of the stream, with its fingerprint.
+    /// The schema group of the stream, with its fingerprint.
     schema: Option<(u32, Vec<u8>)>,
 }
 
@@ -72,7 +73,7 @@ impl Place {
         Ok(Place { at: 0, next_row: 0, own: encode_schema(&table.stream_schema())?, schema: None })
     }
 
-    /// The message of the schema that a group was written with.
+    /// The schema message that a group was written with.
     fn schema_of(&self, seal: &Seal) -> Option<&[u8]> {
         match &self.schema {
             Some((fingerprint, message)) if *fingerprint == seal.schema => Some(message),
@@ -82,7 +83,7 @@ impl Place {
     }
 }
 
-/// Up to where a stream that grows has whole groups, and the rows in them.
+/// The offset at which the complete groups of a growing stream end, and the number of rows in them.
 pub(crate) fn whole(file: &File, path: &Path) -> Result<(u64, u64), Error> {
     let bytes = file.metadata().map_err(Error::io("read", path))?.len();
     let stream = Stream { file, bytes, checked: Cell::new(0) };
@@ -103,8 +104,8 @@ pub(crate) fn whole(file: &File, path: &Path) -> Result<(u64, u64), Error> {
     Ok((end, rows))
 }
 
-/// The next rows of a stream that grows: those of the next whole group before `bytes`. None where there is none yet. Damaged
-/// groups are passed over once a whole one follows them.
+/// The rows of the next complete group of a growing stream, before the offset `bytes`. None if there is none yet.
+/// Damaged groups are skipped once a complete one follows them.
 pub(crate) fn next(file: &File, bytes: u64, place: &mut Place) -> Option<RecordBatch> {
     let stream = Stream { file, bytes, checked: Cell::new(0) };
     loop {
@@ -117,7 +118,7 @@ pub(crate) fn next(file: &File, bytes: u64, place: &mut Place) -> Option<RecordB
 struct Stream<'a> {
     file: &'a File,
     bytes: u64,
-    /// Bytes compared with checksums so far.
+    /// Number of bytes compared with checksums so far.
     checked: Cell<u64>,
 }
 
@@ -147,7 +148,7 @@ impl Stream<'_> {
         Ok((unread.bytes > 0).then_some(unread))
     }
 
-    /// Reads the next group, or passes over bytes that are none. None where no whole group follows.
+    /// Reads the next group, and skips bytes that are none. None if no complete group follows.
     fn step(&self, place: &mut Place) -> Option<Step> {
         if place.at >= self.bytes {
             return None;
@@ -160,7 +161,7 @@ impl Stream<'_> {
         };
         let length = group.len() as u64;
         place.at += length;
-        // Rows are counted through, so that a gap shows how many there were in what was not read.
+        // Groups number their rows from the start of the stream, so a gap shows how many rows were lost.
         if seal.first_row < place.next_row {
             return Some(Step { lost_bytes: length, ..Step::default() });
         }
@@ -182,7 +183,7 @@ impl Stream<'_> {
         table: &Table,
         each: &mut impl FnMut(RecordBatch) -> Result<(), Error>,
     ) -> Result<Option<Unread>, Error> {
-        // The end offset of each batch. Arrow's reader only gets bytes that can be messages.
+        // The end offset of each batch. Only valid messages are passed to Arrow's reader.
         let mut ends = Vec::new();
         let (mut at, mut is_cut) = (0, false);
         let mut schema_end = 0;
@@ -214,7 +215,7 @@ impl Stream<'_> {
         if let Ok(Ok(mut reader)) = reader {
             for end in &ends {
                 let Ok(Some(Ok(batch))) = catch_unwind(AssertUnwindSafe(|| reader.next())) else { break };
-                // A tail that the disk never got is zeros; no row is of 1970.
+                // After a power failure, the end of a file may be zeros; no row is from 1970, so zeros are no rows.
                 let times = batch.column_by_name(table.time).and_then(|column| column.as_primitive_opt::<Int64Type>());
                 if times.is_none_or(|times| times.values().contains(&0)) {
                     break;
@@ -223,14 +224,14 @@ impl Stream<'_> {
                 good_end = *end;
             }
         }
-        // Between the last batch and a cut there may be dictionaries of the batch that was cut off.
+        // Between the last batch and the end of the file there may be dictionaries of a batch that was cut off.
         is_cut &= good_end == ends.last().copied().unwrap_or(schema_end);
         let bytes = self.bytes - good_end;
         let is_ended = bytes == PREFIX_BYTES as u64 && matches!(self.message(good_end), Ok((message::Kind::End, _)));
         Ok((bytes > 0 && !is_ended).then_some(Unread { bytes, rows: None, is_cut }))
     }
 
-    /// The kind of an unsealed message and where it ends. Fails with whether the file ends within it.
+    /// The kind of an unsealed message and its end. If it fails, it tells whether the file ends within the message.
     fn message(&self, at: u64) -> Result<(message::Kind, u64), bool> {
         let left = self.bytes - at;
         let prefix: [u8; PREFIX_BYTES] = self.array(at).ok_or(true)?;
@@ -263,7 +264,7 @@ impl Stream<'_> {
         seal.has_body(group.get(usize::try_from(head).ok()?..)?).then_some((seal, group))
     }
 
-    /// The seal of the group that begins at a place, if the group's begin is what was written.
+    /// The seal of the group that begins at an offset, if the group's begin is intact.
     fn head(&self, at: u64) -> Option<Seal> {
         let prefix: [u8; PREFIX_BYTES] = self.array(at)?;
         let head = PREFIX_BYTES as u64 + u64::from(seal::metadata_length(&prefix)?);
@@ -282,7 +283,7 @@ impl Stream<'_> {
     }
 
     /// The number of rows of the whole stream, from the last intact group after an offset. None if the file continues
-    /// after that group, because more rows may have followed.
+    /// after that group, because more rows may follow.
     fn last_row(&self, from: u64) -> Option<u64> {
         let heads = self.begins(from).filter_map(|at| Some((at, self.head(at)?)));
         let (at, seal) = heads.max_by_key(|(_, seal)| seal.first_row)?;
@@ -290,7 +291,7 @@ impl Stream<'_> {
         reaches_the_end.then(|| seal.first_row.saturating_add(u64::from(seal.rows)))
     }
 
-    /// Offsets where groups may begin: places that look like a seal.
+    /// Offsets at which groups may begin: places that look like a seal.
     fn begins(&self, from: u64) -> impl Iterator<Item = u64> {
         let mut search = from;
         std::iter::from_fn(move || {
@@ -321,14 +322,14 @@ impl Stream<'_> {
         None
     }
 
-    /// Whether the file ends within a group that begins at a place.
+    /// Whether the file ends within a group that begins at an offset.
     fn is_cut(&self, at: u64) -> bool {
         let left = self.bytes - at;
         match self.head(at) {
             Some(seal) => u64::from(seal.length) > left,
             None => {
                 let begins = self.array::<PREFIX_BYTES>(at).map(|prefix| seal::metadata_length(&prefix));
-                // A head ends with its seal; where that is whole, the head is damaged and not cut.
+                // A group's begin ends with its seal. If the seal is complete, the begin is damaged and not cut off.
                 left < MOST_OF_A_HEAD
                     && begins
                         .is_none_or(|metadata| metadata.is_some_and(|of| u64::from(of) + PREFIX_BYTES as u64 > left))
@@ -365,7 +366,7 @@ fn decode(schema: &[u8], group: &[u8]) -> Option<RecordBatch> {
     catch_unwind(AssertUnwindSafe(|| StreamReader::try_new(stream, None).ok()?.next()?.ok())).ok()?
 }
 
-/// A file that is read from a place on.
+/// A file that is read from an offset on.
 struct At<'a> {
     file: &'a File,
     at: u64,

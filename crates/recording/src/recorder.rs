@@ -1,4 +1,4 @@
-//! The writer of a recording: rows in from any thread, streams out, Parquet at the end.
+//! The writer of a recording: any thread appends rows, which go into streams, which become Parquet at the end.
 
 use crate::clock::cpu_time_of_this_thread_ns;
 use crate::closing::Closing;
@@ -18,11 +18,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often rows go from memory to the file: what a kill can cost.
+/// How often rows are written from memory to the file: a kill loses at most the rows of this time.
 const FLUSH_EVERY: Duration = Duration::from_millis(200);
-/// How often files are forced to the disk: what a pulled plug can cost.
+/// How often files are synced to the disk: a power failure loses at most the rows of this time.
 const SYNC_EVERY: Duration = Duration::from_millis(800);
-/// How long closing tries for what the disk doesn't take, and its first and longest pause between two tries.
+/// How long closing retries when the disk accepts no data, and the first and longest pause between two tries.
 pub const CLOSE_FOR: Duration = Duration::from_secs(30);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LAST_PAUSE: Duration = Duration::from_secs(3);
@@ -42,7 +42,7 @@ struct Inner {
     shared: Arc<Shared>,
     threads: Mutex<Option<Threads>>,
     manifest: Mutex<Manifest>,
-    /// Held while the recorder runs, so that nobody salvages the recording at the same time.
+    /// A lock that is held while the recorder runs, so that nobody salvages the recording at the same time.
     _lock: File,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Shared {
     rows_waiting: AtomicU64,
     bytes: AtomicU64,
     disk_error: Mutex<Option<String>>,
-    /// The newest error of the disk, for the rows that are lost by it.
+    /// The last error of the disk, which is reported for lost rows.
     pub(crate) last_error: Mutex<String>,
 }
 
@@ -72,16 +72,16 @@ struct Threads {
     writer: JoinHandle<Vec<Option<Stream>>>,
 }
 
-/// How a recording that is being written is doing.
+/// The state of a recording that is being written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Health {
     /// Rows appended so far, by table; tables without rows are left out.
     pub rows: BTreeMap<&'static str, u64>,
-    /// Rows that could not be kept because the disk took nothing for too long.
+    /// Rows that could not be kept because the disk accepted no data for too long.
     pub rows_lost: u64,
-    /// Rows that wait in memory for the disk to take them.
+    /// Rows that wait in memory until the disk accepts them.
     pub rows_waiting: u64,
-    /// Bytes of its streams that are on the disk or queued for it.
+    /// Bytes of its streams that are on the disk or waiting for it.
     pub bytes: u64,
     /// Whether the recording has reached its size limit and drops rows.
     pub is_full: bool,
@@ -89,11 +89,11 @@ pub struct Health {
     pub disk_error: Option<String>,
 }
 
-/// A recording that can't be closed yet.
+/// The state of a recording that can't be closed yet.
 #[derive(Debug)]
 pub struct Waiting<'a> {
     pub error: &'a Error,
-    /// Rows that wait in memory, and are lost unless the cause goes away in time.
+    /// Rows that wait in memory, and will be lost if the cause does not end in time.
     pub rows: u64,
     /// Time left until closing gives up.
     pub left: Duration,
@@ -121,7 +121,7 @@ impl Recorder {
         };
         let lock = begin().inspect_err(|error| {
             if !matches!(error, Error::StillWriting { .. }) {
-                // Makes the same name usable again. Leftovers do no harm.
+                // Makes the name usable again. Leftover files do no harm.
                 let _ = folder.names().and_then(|names| names.iter().try_for_each(|name| folder.remove(name)));
                 let _ = std::fs::remove_dir(folder.path());
             }
@@ -181,7 +181,7 @@ impl Recorder {
         }
     }
 
-    /// Adds rows as the agent sends them (see [`crate::decode_rows`]); all of them or, with an error, none.
+    /// Adds rows in the agent's encoding (see [`crate::decode_rows`]): all of them or, after an error, none.
     pub fn append_encoded(&self, table: u8, count: u32, bytes: &[u8]) -> Result<(), Error> {
         let batch = crate::decode_rows(usize::from(table), count, bytes)?;
         let mut incoming = lock(&self.inner.shared.tables[usize::from(table)]);
@@ -217,8 +217,8 @@ impl Recorder {
     /// Ends the recording: the last rows are written and every stream becomes a Parquet file. Sources must have ended
     /// before.
     ///
-    /// Rows that the disk doesn't take are tried again for [`CLOSE_FOR`]. Then the rows that wait in memory are lost, counted in
-    /// the manifest and in the error, and the recording can be salvaged.
+    /// Rows that the disk does not accept are retried for [`CLOSE_FOR`]. After that, the rows that wait in memory are
+    /// lost, counted in the manifest and in the error, and the recording can be salvaged.
     pub fn close(&self) -> Result<Summary, Error> {
         self.close_within(CLOSE_FOR, &mut |_| {})
     }
@@ -261,7 +261,7 @@ impl Drop for Inner {
         let Some(streams) = lock(&self.threads).take().and_then(Threads::join) else { return };
         let closing = Closing::new(&self.shared, streams);
         if closing.rows_pending() + self.shared.rows_lost() > 0 {
-            // On drop an error has no receiver.
+            // There is nobody to return the error to when the value is dropped.
             let _ = closing.write_losses(&mut lock(&self.manifest));
         }
     }
@@ -284,7 +284,7 @@ impl Threads {
             let shared = Arc::clone(shared);
             spawn("recorder-write").spawn(move || {
                 let streams = Writer::new(&shared, to_sync).run(&stopped);
-                // The writer's end has closed the channel, and with it the other thread.
+                // The writer's end has closed the channel, which ends the other thread.
                 let _ = syncing.join();
                 streams
             })
@@ -299,20 +299,20 @@ impl Threads {
     }
 }
 
-/// Forces files to the disk, apart from the thread that writes, as a busy disk can hold a sync for seconds.
+/// Syncs files to the disk, in a thread apart from the writing one, because a sync on a busy disk can take seconds.
 fn sync(files: &Receiver<Vec<Arc<File>>>) {
     while let Ok(mut latest) = files.recv() {
         while let Ok(newer) = files.try_recv() {
             latest = newer;
         }
         for file in latest {
-            // Ignore an error of writing back here: the next write returns it.
+            // Ignore an error of writing back here, because the next write returns it.
             let _ = file.sync_data();
         }
     }
 }
 
-/// The thread that takes rows from memory to the streams.
+/// The thread that writes rows from memory to the streams.
 struct Writer<'a> {
     shared: &'a Shared,
     streams: Vec<Option<Stream>>,
@@ -390,7 +390,7 @@ impl<'a> Writer<'a> {
                 none => none.insert(Stream::new(&TABLES[table])?),
             };
             if !stream.has_room() {
-                // Flush early instead of dropping rows that come fast. Only a failing disk loses rows.
+                // Flush early instead of dropping rows that come fast. Rows are lost only if the disk fails.
                 failed = stream.flush(&self.shared.folder).err().or(failed);
             }
             match stream.append(batch) {
@@ -444,7 +444,7 @@ impl Shared {
     }
 }
 
-/// A panic elsewhere while the lock was held leaves rows that are whole but for the last.
+/// After a panic in another thread that held the lock, all rows but the last are complete.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! A recording, for readers.
+//! Opens recordings for reading.
 
 use crate::manifest::{Manifest, State};
 use crate::parquet::{self, ParquetFile};
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A recording whose tables can be read. A growing recording is read as it was when it was opened.
+/// A recording whose tables can be read. A growing recording is read in the state of the moment when it was opened.
 #[derive(Debug, Clone)]
 pub struct Recording {
     folder: PathBuf,
@@ -24,11 +24,11 @@ pub struct Recording {
 impl Recording {
     /// Opens a recording. Writes nothing, and follows no link in it.
     ///
-    /// A recording that is still written has the rows that were on the disk by now, whatever its recorder does to its files
-    /// afterwards. A kept recording has the rows of all its segments.
+    /// A recording that is still being written has the rows that are on the disk when it is opened, whatever its
+    /// recorder does to its files afterwards. A kept recording has the rows of all its segments.
     ///
-    /// Fails with a way out when there is none, when it is of a newer format, when it was never closed, and when it is closed
-    /// and nothing was recorded.
+    /// Fails if there is no recording, if it has a newer format, if it was never closed, and if it is closed and empty.
+    /// The error says what to do.
     pub fn open(path: &Path) -> Result<Recording, Error> {
         let (folder, manifest) = Manifest::read(path)?;
         if manifest.kept.is_some() {
@@ -66,7 +66,7 @@ impl Recording {
         Ok(Recording { folder: path.to_path_buf(), manifest, held: Some(Arc::new(parts)) })
     }
 
-    /// Whether more rows may come.
+    /// Whether more rows may follow.
     pub fn is_growing(&self) -> bool {
         self.manifest.state == State::Writing
     }
@@ -103,7 +103,7 @@ impl Recording {
         begins.into_iter().collect()
     }
 
-    /// The parts of a table, in the order in which they were written; none when it has no rows.
+    /// The parts of a table, in the order in which they were written; empty if it has no rows.
     pub fn parts(&self, table: &str) -> Result<Vec<Part>, Error> {
         if let Some(held) = &self.held {
             return Ok(held.get(table).cloned().unwrap_or_default());
@@ -123,7 +123,7 @@ impl Recording {
         Ok(self.parts(table)?.iter().map(|part| part.path().to_path_buf()).collect())
     }
 
-    /// Replaces a table by other rows: what explain found is known only after a recording is closed.
+    /// Replaces the rows of a table. Used for the results of explain, which are known only after a recording is closed.
     pub fn replace(&mut self, mut rows: BatchBuilder) -> Result<(), Error> {
         let table = rows.table();
         if self.held.is_some() {

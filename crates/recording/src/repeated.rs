@@ -1,7 +1,7 @@
-//! Rows that two recorders of one machine both have: each saw the truth, and it counts once.
+//! Finds rows that two recorders of one machine have both written, because such rows must be counted once.
 //!
-//! A recorder was watching while its source reported to the table `sources`. Where several
-//! watched at the same time, the rows of one count: the first that names the machine's node, then the first.
+//! A recorder was watching while its source reported to the table `sources`. If several were watching at the same time,
+//! the rows of one count: the first one that names the machine's node, otherwise the first one.
 
 use crate::schema::{Seen, Subject, TABLES, Table};
 use crate::{Error, Recording};
@@ -10,10 +10,11 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A source reports about once a second: a longer time between two reports is a time without it.
+/// A source reports about once a second. If the time between two reports is longer than this, the source was not
+/// running in between.
 const LONGEST_BETWEEN_REPORTS_NS: i64 = 1_000_000_000;
 
-/// Two recorders know the clock of the epoch this well against the monotonic one, each from its own readings of both.
+/// The largest difference between the clock offsets of two recorders, each of which measured its own.
 const CLOCKS_AGREE_NS: i64 = 1_000_000;
 
 /// Rows of a recording that another recording of the same machine has as well.
@@ -22,14 +23,14 @@ pub struct Repeated {
     pub table: &'static Table,
     /// The node that the rows name; None for all rows.
     pub node: Option<String>,
-    /// Ascending, each from its start up to its end, on the clock of the recording that the rows are in. A row with an
-    /// interval or a duration lies in one that it overlaps.
+    /// Intervals in ascending order, on the clock of the recording with the rows. A row with an interval or a duration
+    /// lies in an interval if it overlaps it.
     pub windows: Vec<(i64, i64)>,
 }
 
 /// Finds rows that another of the recordings has as well and that must not count twice: for each recording, in order.
 ///
-/// Only recordings of the same boot can have the same. Reads no more than the reports of their sources.
+/// Only recordings of the same boot can have the same rows. It reads only the reports of their sources.
 pub fn repeated(recordings: &[Recording]) -> Result<Vec<Vec<Repeated>>, Error> {
     let mut found = vec![Vec::new(); recordings.len()];
     for together in of_one_boot(recordings) {
@@ -100,7 +101,7 @@ fn of_one_boot(recordings: &[Recording]) -> Vec<Vec<usize>> {
     let mut boots: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, recording) in recordings.iter().enumerate() {
         let boot = recording.manifest().clock.boot_id.as_str();
-        // An import may be of no boot that is known.
+        // An imported recording may have no known boot.
         if !boot.is_empty() {
             boots.entry(boot).or_default().push(index);
         }
@@ -139,12 +140,12 @@ impl Watched {
         Ok(Watched(watched.into_iter().map(|(key, windows)| (key, joined(windows))).collect()))
     }
 
-    /// The nodes that the sources of a table name; empty for none.
+    /// The nodes that the sources of a table name; empty if they name none.
     fn nodes<'a>(&'a self, seen: &Seen) -> impl Iterator<Item = &'a str> {
         self.0.keys().filter(|(source, _)| seen.sources.contains(&source.as_str())).map(|(_, node)| node.as_str())
     }
 
-    /// When the sources of a table watched a node, or any.
+    /// When the sources of a table watched a given node, or any node.
     fn windows(&self, seen: &Seen, node: Option<&str>) -> impl Iterator<Item = (i64, i64)> {
         self.0
             .iter()
@@ -155,7 +156,7 @@ impl Watched {
     }
 }
 
-/// Sorted, and joined where less than the time between two reports lies between them.
+/// Sorted, and merged if the gap is shorter than the time between two reports.
 fn joined(mut windows: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
     windows.retain(|(start, end)| start < end);
     windows.sort_unstable();

@@ -17,21 +17,21 @@ const LOCK: &str = "writer.lock";
 /// The result of salvaging.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Salvaged {
-    /// The recording had been closed: nothing was to be done.
+    /// The recording had been closed already, so nothing was done.
     pub was_closed: bool,
     pub tables: BTreeMap<String, TableFacts>,
-    /// Tables whose last rows were cut off; the rows before them are all there.
+    /// Tables whose last rows were cut off; all rows before them are there.
     pub cut: Vec<String>,
-    /// Parts of damaged streams that could not be read; the streams are kept.
+    /// Parts of damaged streams that could not be read; these streams are kept.
     pub damaged: Vec<Loss>,
     /// Rows that had been lost before, such as rows that did not fit on a full disk.
     pub lost_before: Vec<Loss>,
 }
 
-/// Turns the streams of a recording whose writer was ended into Parquet. It can be run again after any interruption,
-/// a full disk included, and never removes rows that are not in a whole Parquet file.
+/// Converts the streams of a recording whose writer has ended to Parquet. It can be run again after any interruption, a
+/// full disk included, and never removes rows that are not in a complete Parquet file.
 ///
-/// A table that fails does not keep the others from being salvaged.
+/// A table that fails does not prevent the others from being salvaged.
 pub fn salvage(path: &Path) -> Result<Salvaged, Error> {
     let (folder, mut manifest) = Manifest::read(path)?;
     if manifest.kept.is_some() {
@@ -51,7 +51,7 @@ pub fn salvage(path: &Path) -> Result<Salvaged, Error> {
     for table in TABLES {
         match salvage_table(&folder, table, &mut salvaged) {
             Ok(()) => {}
-            // A retry may succeed once there is room.
+            // A retry may succeed once there is disk space.
             Err(error @ (Error::DiskFull(_) | Error::TooManyFiles { .. })) => full = full.or(Some(error)),
             Err(error) => salvaged.damaged.push(loss(table, None, error.to_string())),
         }
@@ -99,13 +99,13 @@ fn salvage_table(folder: &Folder, table: &'static Table, salvaged: &mut Salvaged
         place.remove(&format!("{stem}.{UNFINISHED}"))?;
     }
     let mut failed = None;
-    // Remaining files of an earlier salvage first: this one writes them again.
+    // First, remove the files of an earlier salvage, which this one writes again.
     for extension in [DAMAGED, stream::EXTENSION] {
         for stem in place.stems(extension)? {
             let is_whole = place.stems(parquet::EXTENSION)?.contains(&stem);
             let unread = match (is_whole, extension == DAMAGED) {
                 (false, _) => parquet::convert(&place, &stem, extension, table).map(|converted| converted.unread),
-                // Its writer, or a salvage before, was ended after the Parquet file was whole.
+                // Its writer, or an earlier salvage, ended after the Parquet file was complete.
                 (true, true) => parquet::unread(&place, &stem, table),
                 (true, false) => place.remove(&format!("{stem}.{extension}")).map(|()| None),
             };
@@ -135,8 +135,8 @@ fn loss(table: &Table, rows: Option<u64>, reason: String) -> Loss {
     Loss { table: table.name.to_string(), rows, reason }
 }
 
-/// Locks a recording for writing. The lock ends with the returned file, also if the process dies. None if another
-/// process holds it.
+/// Locks a recording for writing. The lock is released with the returned file, also if the process dies. None if
+/// another process holds it.
 pub(crate) fn lock(folder: &Folder) -> Result<Option<File>, Error> {
     let file = match folder.open_file(LOCK) {
         Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => folder.create_file(LOCK)?,
@@ -149,9 +149,9 @@ pub(crate) fn lock(folder: &Folder) -> Result<Option<File>, Error> {
     }
 }
 
-/// Whether somebody writes a recording. Writes nothing; without a lock to be seen, nobody does.
+/// Whether a process is writing a recording. Writes nothing; if the lock can't be read, the answer is no.
 pub(crate) fn is_written(folder: &Folder) -> bool {
     let Ok(file) = folder.open_file(LOCK) else { return false };
-    // The lock is held for a moment only, and shared: two readers do not disturb each other.
+    // The lock is shared and held only for a moment, so two readers do not disturb each other.
     flock(&file, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK)
 }

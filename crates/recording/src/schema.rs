@@ -25,13 +25,13 @@ pub struct Table {
     pub since: u32,
     pub time: &'static str,
     pub meaning: &'static str,
-    /// How two recorders may see the same rows. None for tables that only one recorder can write, such as the requests
-    /// that it sent.
+    /// Whether two recorders may have the same rows. None for tables that only one recorder can write, such as the
+    /// requests that it sent.
     pub seen: Option<Seen>,
     pub columns: &'static [Column],
 }
 
-/// How rows are recognized that two recorders saw, so that they count once ([`crate::repeated`]).
+/// How the same rows of two recorders are recognized, so that they are counted once ([`crate::repeated`]).
 #[derive(Debug, PartialEq, Eq)]
 pub struct Seen {
     pub of: Subject,
@@ -42,9 +42,9 @@ pub struct Seen {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
-    /// The machine, whichever node its rows name.
+    /// Rows are about the machine, whichever node they name.
     Machine,
-    /// The node that a row names. A row that names none is about the recorder's own process.
+    /// Rows are about the node that they name. A row that names none is about the recorder's own process.
     Node,
 }
 
@@ -65,7 +65,7 @@ impl Table {
         TABLES.iter().find(|table| table.name == name)
     }
 
-    /// The schema that readers see: plain strings.
+    /// The schema for readers, with plain strings.
     pub fn arrow_schema(&self) -> SchemaRef {
         self.schema_with(|ty| match ty {
             Type::Int64 => DataType::Int64,
@@ -75,7 +75,7 @@ impl Table {
         })
     }
 
-    /// The schema of the stream while writing: strings as a dictionary per batch, as most repeat.
+    /// The schema of the stream while it is written: strings as a dictionary per batch, because most repeat.
     pub(crate) fn stream_schema(&self) -> SchemaRef {
         self.schema_with(|ty| match ty {
             Type::Int64 => DataType::Int64,
@@ -98,14 +98,14 @@ impl Table {
         RecordBatch::try_new(Arc::clone(schema), columns.collect::<Result<_, _>>()?)
     }
 
-    /// The declared columns. Any may be NULL, because an older recording may lack it.
+    /// The declared columns. Each may be NULL, because an older recording may lack it.
     pub fn nullable_schema(&self) -> SchemaRef {
         let declared = self.arrow_schema();
         let fields = declared.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
         Arc::new(Schema::new(fields.collect::<Vec<Field>>()))
     }
 
-    /// Rows with plain strings, and a null for each column that they lack.
+    /// Rows with plain strings, and a null for each missing column.
     pub fn plain(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
         self.fit(batch, &self.nullable_schema())
     }

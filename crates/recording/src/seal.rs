@@ -1,7 +1,7 @@
-//! The seal of what is appended to a stream at once, by which a reader knows whether it is what was written.
+//! The seal of a group of bytes in a stream: checksums by which a reader knows whether the group is intact.
 //!
-//! A stream is a plain Arrow IPC stream. A group is what is appended to it at once: its schema, or the dictionaries of a batch and
-//! the batch. The metadata of a group's first message is padded by 40 bytes more than Arrow needs, which hold the seal; readers
+//! A stream is a plain Arrow IPC stream. A group is what is appended to it in one write: its schema, or the dictionaries of a
+//! batch and the batch. The metadata of a group's first message is padded by 40 bytes more than Arrow needs, which hold the seal; readers
 //! of Arrow skip padding. Little endian:
 //!
 //! | bytes | what |
@@ -19,7 +19,7 @@ use crate::Error;
 
 pub(crate) const MAGIC: [u8; 8] = *b"HLNSseal";
 pub(crate) const BYTES: usize = 40;
-/// Before the metadata of a message: a mark and the metadata's length.
+/// Bytes before the metadata of a message: a mark and the metadata's length.
 pub(crate) const PREFIX_BYTES: usize = 8;
 const MARK: [u8; 4] = [0xff; 4];
 
@@ -62,7 +62,7 @@ pub(crate) fn metadata_length(bytes: &[u8]) -> Option<u32> {
 }
 
 impl Seal {
-    /// The seal in `bytes`, which may be any. None where they are no seal.
+    /// Parses a seal in arbitrary bytes. None if they are no seal.
     pub(crate) fn read(bytes: &[u8; BYTES]) -> Option<Seal> {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         (bytes[..8] == MAGIC).then(|| Seal {
@@ -81,12 +81,12 @@ impl Seal {
         u64::from(self.before) + BYTES as u64
     }
 
-    /// Whether the group's begin, up to and with the seal, is what was written.
+    /// Whether the group's begin, up to and including the seal, is intact.
     pub(crate) fn has_head(&self, head: &[u8]) -> bool {
         head.len() as u64 == self.head_length() && crc32fast::hash(&head[..head.len() - 4]) == self.head
     }
 
-    /// Whether the rest of the group is what was written.
+    /// Whether the rest of the group is intact.
     pub(crate) fn has_body(&self, body: &[u8]) -> bool {
         crc32fast::hash(body) == self.body
     }

@@ -1,6 +1,6 @@
-//! A table while it is written: an append-only Arrow IPC stream, each part of it sealed (see [`crate::seal`]).
+//! A table that is being written: an append-only Arrow IPC stream, each part of it sealed (see [`crate::seal`]).
 //!
-//! Groups that the disk doesn't take wait in memory and are tried again, the creation of the file included.
+//! Groups that the disk does not accept wait in memory and are retried, as is the creation of the file.
 
 use crate::private::Folder;
 use crate::schema::Table;
@@ -13,16 +13,16 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-/// Encoded bytes that wait while the disk takes none; past it, rows are lost and counted.
+/// The most encoded bytes that wait while the disk accepts none; beyond it, rows are lost and counted.
 const PENDING_LIMIT_BYTES: usize = 64 << 20;
 
-/// Above this a batch is split. A reader holds a group in memory.
+/// Batches above this size are split, because a reader holds a group in memory.
 const GROUP_LIMIT_BYTES: usize = 256 << 20;
 
 pub(crate) const EXTENSION: &str = "arrows";
-/// The extension of a stream from which not all could be read.
+/// The extension of a damaged stream, of which not all could be read.
 pub(crate) const DAMAGED: &str = "damaged";
-/// The part that a recorder writes.
+/// The name of the part that a recorder writes.
 pub(crate) const PART: &str = "part-0";
 
 /// The stream of one table.
@@ -32,20 +32,20 @@ pub(crate) struct Stream {
     /// The schema's message, with which each encoding begins.
     schema_message: Vec<u8>,
     fingerprint: u32,
-    /// None until the file could be created.
+    /// The file; None until it could be created.
     file: Option<Arc<File>>,
     /// Groups that are not yet on the disk, oldest first, with their rows.
     pending: VecDeque<(Vec<u8>, u64)>,
     pending_bytes: usize,
-    /// Bytes on the disk, all of them whole groups.
+    /// Bytes on the disk, which are complete groups.
     written_bytes: u64,
     written_rows: u64,
-    /// Accepted rows.
+    /// Number of accepted rows.
     rows: u64,
 }
 
 impl Stream {
-    /// Does nothing on the disk yet.
+    /// Creates nothing on the disk yet.
     pub(crate) fn new(table: &'static Table) -> Result<Stream, Error> {
         let schema = table.stream_schema();
         let schema_message = encode_schema(&schema)?;
@@ -74,7 +74,7 @@ impl Stream {
         self.written_bytes + self.pending_bytes as u64
     }
 
-    /// Rows that wait in memory.
+    /// Number of rows that wait in memory.
     pub(crate) fn rows_pending(&self) -> u64 {
         self.rows - self.written_rows
     }
@@ -84,18 +84,18 @@ impl Stream {
         self.file.clone()
     }
 
-    /// Gives the descriptor back, after all is written.
+    /// Closes the file descriptor, after everything is written.
     pub(crate) fn release(&mut self) {
         self.file = None;
     }
 
-    /// Whether a batch is taken.
+    /// Whether a batch is accepted.
     pub(crate) fn has_room(&self) -> bool {
         self.pending_bytes <= PENDING_LIMIT_BYTES
     }
 
-    /// Takes a batch, to be written by [`Stream::flush`]. False where the disk took nothing for so long that there is no room to
-    /// wait in.
+    /// Accepts a batch, to be written by [`Stream::flush`]. Returns false if the disk accepted nothing for so long that
+    /// the waiting space is used up.
     pub(crate) fn append(&mut self, batch: &RecordBatch) -> Result<bool, Error> {
         if batch.num_rows() == 0 {
             return Ok(true);
@@ -126,8 +126,8 @@ impl Stream {
         Ok(true)
     }
 
-    /// Writes pending groups as far as the disk has room. After an error the file still ends with a whole group, and
-    /// the next call continues there.
+    /// Writes waiting groups as far as the disk has space. After an error the file still ends with a complete group,
+    /// and the next call continues there.
     pub(crate) fn flush(&mut self, recording: &Folder) -> Result<(), Error> {
         if self.pending.is_empty() {
             return Ok(());
@@ -142,7 +142,7 @@ impl Stream {
         };
         while let Some((group, rows)) = self.pending.front() {
             if let Err(error) = file.write_all_at(group, self.written_bytes) {
-                // Best effort: a cut group at the end is also what salvage expects.
+                // Best effort: salvage also handles an incomplete group at the end.
                 let _ = file.set_len(self.written_bytes);
                 return Err(Error::io("write", &recording.path().join(self.table.name).join(name))(error));
             }

@@ -1,4 +1,4 @@
-//! Follows a recording that grows: the rows that are new since the last call, each of them once.
+//! Follows a growing recording: returns the rows that are new since the last call, each of them once.
 
 use crate::kept::{self, SEGMENTS};
 use crate::manifest::{Manifest, State};
@@ -13,13 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
 
-/// Memory of the rows that a call returns, about.
+/// Approximate memory for the rows that a call returns.
 const MOST_BYTES: usize = 32 << 20;
 
 /// Reads rows that are appended to a recording, across its segments. Writes nothing.
 ///
-/// Open files are held, so that no row is missed when a stream becomes Parquet or a segment is deleted, if each table
-/// is read before its segment is deleted.
+/// Files are kept open, so that no row is missed when a stream becomes Parquet or a segment is deleted after it was
+/// opened.
 #[derive(Debug)]
 pub struct Tail {
     folder: Folder,
@@ -29,10 +29,10 @@ pub struct Tail {
     missed: u64,
 }
 
-/// How far a table was read.
+/// How far a table has been read.
 #[derive(Debug, Default)]
 struct Cursor {
-    /// Segments that are being read; what is None has no file of the table yet.
+    /// Segments that are being read; None for one that has no file of the table yet.
     open: BTreeMap<String, Option<Reading>>,
     finished: BTreeSet<String>,
 }
@@ -55,8 +55,8 @@ impl std::fmt::Debug for Reading {
 }
 
 impl Tail {
-    /// Begins with the segment that has rows of `since_ns`, in ns since the Unix epoch; 0 for all rows. A recording without
-    /// segments is read from its begin.
+    /// Begins with the segment that holds `since_ns`, in ns since the Unix epoch; 0 for all rows. A recording without
+    /// segments is read from its beginning.
     pub fn open(path: &Path, since_ns: i64) -> Result<Tail, Error> {
         let (folder, manifest) = Manifest::read(path)?;
         let is_kept = manifest.kept.is_some();
@@ -73,13 +73,13 @@ impl Tail {
         read
     }
 
-    /// Whether somebody writes the recording now.
+    /// Whether a process is writing the recording now.
     pub fn is_growing(&self) -> bool {
         let is_closed = Manifest::read_in(&self.folder).is_ok_and(|manifest| manifest.state != State::Writing);
         !is_closed && salvage::is_written(&self.folder)
     }
 
-    /// Segments that were deleted before all of their rows were read, counted for each table.
+    /// Number of segments that were deleted before all of their rows were read, counted for each table.
     pub fn missed(&self) -> u64 {
         self.missed
     }
@@ -115,7 +115,7 @@ impl Tail {
         Ok(batches)
     }
 
-    /// Segments that a table is still to be read from, oldest first.
+    /// Segments of which a table still has to be read, oldest first.
     fn segments(&self, cursor: &mut Cursor) -> Result<Vec<Segment>, Error> {
         if !self.is_kept {
             if cursor.finished.contains("") {
@@ -138,7 +138,7 @@ impl Tail {
         for name in all {
             let found = kept::segment(&self.folder, &name)?;
             if found.is_none() && names.contains(&name) && !cursor.open.contains_key(&name) {
-                // The segment is just being created or deleted.
+                // The segment is being created or deleted.
                 continue;
             }
             let found = found.map(|(folder, manifest)| (folder, manifest.state != State::Writing));

@@ -1,4 +1,5 @@
-//! A recording may be of anybody: reading it writes nothing and follows no link, and salvage changes nothing else.
+//! A recording may come from anybody: reading it writes nothing and follows no link, and salvage changes nothing
+//! outside of it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -137,7 +138,7 @@ fn a_damaged_table_keeps_no_other_from_being_salvaged() {
     let at = stream.len() - 20;
     stream[at] ^= 4;
     std::fs::write(&path, &stream).unwrap();
-    // Later in the order of tables than cpus, and no stream at all.
+    // A table that comes after cpus, and whose file is no stream.
     std::fs::create_dir(folder.join("marks")).unwrap();
     symlink("/dev/zero", folder.join("marks/part-0.arrows")).unwrap();
     let salvaged = salvage(&folder).unwrap();
@@ -149,7 +150,7 @@ fn a_damaged_table_keeps_no_other_from_being_salvaged() {
     assert_eq!(Recording::open(&folder).unwrap().manifest().losses, salvaged.damaged);
 }
 
-/// Manifests that were changed by chance or by somebody: each is opened or refused.
+/// Manifests that were changed at random or on purpose: each is opened or refused.
 #[test]
 fn no_manifest_breaks_a_reader() {
     let place = tempfile::tempdir().unwrap();
@@ -203,7 +204,7 @@ fn an_output_takes_its_name_when_it_is_whole() {
     use std::os::unix::fs::PermissionsExt;
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("report.html");
-    // SAFETY: sets the mask of this process, which keeps no file of these tests from being private.
+    // SAFETY: sets the umask of this process; the files of these tests stay private all the same.
     unsafe { libc::umask(0) };
     private::write(&path, b"old").unwrap();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
@@ -216,7 +217,7 @@ fn an_output_takes_its_name_when_it_is_whole() {
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1);
     private::write(&path, b"new").unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"new");
-    // A device or pipe gets the bytes directly, without a temporary file.
+    // A device or pipe receives the bytes directly, without a temporary file.
     private::write(Path::new("/dev/null"), b"x").unwrap();
     private::write(place.path(), b"x").unwrap_err();
 

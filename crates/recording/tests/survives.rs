@@ -1,4 +1,4 @@
-//! A recording survives what ends its writer: a kill at any moment, a full disk.
+//! A recording survives the end of its writer: a kill at any moment, or a full disk.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -22,7 +22,7 @@ fn epoch_ns() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as i64
 }
 
-/// All values of a column, over all parts.
+/// All values of a column, from all parts.
 fn column(recording: &Recording, table: &str, name: &str) -> Vec<i64> {
     let mut values = Vec::new();
     for path in recording.files(table).unwrap() {
@@ -35,7 +35,7 @@ fn column(recording: &Recording, table: &str, name: &str) -> Vec<i64> {
     values
 }
 
-/// Follows the numbers that the writer prints, in a thread; the newest with the time it came.
+/// Follows the numbers that the writer prints, in a thread; returns the newest with the time at which it came.
 fn follow(writer: &mut Child) -> std::sync::mpsc::Receiver<(i64, i64)> {
     let lines = BufReader::new(writer.stdout.take().unwrap()).lines();
     let (send, numbers) = std::sync::mpsc::channel();
@@ -49,7 +49,7 @@ fn follow(writer: &mut Child) -> std::sync::mpsc::Receiver<(i64, i64)> {
 
 #[test]
 fn a_kill_at_any_moment_costs_less_than_a_second() {
-    // From the very beginning to after the first sync, and around the flushes.
+    // Kill times from the very beginning to after the first sync, and around the flushes.
     for kill_after_ms in [0, 3, 40, 190, 210, 405, 777, 1_000, 1_300, 2_111] {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("killed");
@@ -129,7 +129,7 @@ fn in_namespace(script: &str) -> tempfile::TempDir {
 
 #[test]
 fn a_disk_that_stays_full_loses_no_row_uncounted() {
-    // Only root can mount again with another size.
+    // Only root can remount with another size.
     need!(namespaces_can_be_made(), root());
     let place = in_namespace(
         r#"
@@ -183,7 +183,7 @@ fn closing_waits_for_room() {
     assert_eq!(left_over(recording.folder()), Vec::<PathBuf>::new());
 }
 
-/// The part of the test above that runs in its namespace. When it runs by itself it salvages a closed recording.
+/// The part of the test above that runs in its namespace. Without the namespace it salvages a closed recording.
 #[test]
 fn salvages_when_asked() {
     let place = tempfile::tempdir().unwrap();
@@ -218,7 +218,7 @@ fn request(number: i64, start_ns: i64) -> rows::Request<'static> {
 fn a_merge_puts_all_on_the_clock_of_the_first() {
     let place = tempfile::tempdir().unwrap();
     let first = Recording::open(&numbered(place.path(), 10)).unwrap();
-    // Another recording of the same boot, whose wall clock stood 5 s ahead.
+    // Another recording of the same boot, whose wall clock was 5 s ahead.
     let folder = numbered(place.path(), 20);
     let path = folder.join("manifest.json");
     let mut manifest: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
@@ -301,7 +301,7 @@ fn a_merge_that_fails_leaves_nothing() {
 fn rows_wait_while_their_file_cannot_be_made() {
     let place = tempfile::tempdir().unwrap();
     let recorder = Recorder::create(&place.path().join("r"), Manifest::new("", "")).unwrap();
-    // A file where the folder of the table has to be.
+    // A file in place of the table's folder.
     let obstacle = recorder.folder().join("requests");
     std::fs::write(&obstacle, "").unwrap();
     recorder.append_all((0..100).map(|number| request(number, 1)));
@@ -339,7 +339,7 @@ fn a_recorder_that_is_dropped_counts_what_it_loses() {
 #[test]
 fn the_last_manifest_needs_no_room_on_the_disk() {
     need!(namespaces_can_be_made(), root());
-    // The reserve takes the whole disk, so rows find no room from the start.
+    // The reserve takes the whole disk, so there is no space for rows from the start.
     let place = in_namespace(
         r#"
         mount -t tmpfs -o size=300k tmpfs "$1" || exit 9

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// Above the number of any CPU: the kernel's own bound is 8192 (NR_CPUS).
+/// An upper bound for CPU numbers; the kernel's own bound is 8192 (NR_CPUS).
 const BOUND: u32 = 1 << 13;
 const BITS: u32 = usize::BITS;
 
@@ -14,7 +14,7 @@ const BITS: u32 = usize::BITS;
 #[serde(try_from = "String", into = "String")]
 pub struct CpuSet(BTreeSet<u32>);
 
-/// A text that is no list of CPUs.
+/// The error of a text that is no list of CPUs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no list of CPUs; write one such as 0-3,8")]
 pub struct NoCpuList(String);
@@ -36,7 +36,7 @@ impl CpuSet {
         self.0.is_subset(&of.0)
     }
 
-    /// In ascending order.
+    /// The CPUs in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
         self.0.iter().copied()
     }
@@ -79,7 +79,7 @@ impl FromIterator<u32> for CpuSet {
 impl FromStr for CpuSet {
     type Err = NoCpuList;
 
-    /// An empty text is no CPU at all.
+    /// An empty text is an empty set.
     fn from_str(text: &str) -> Result<CpuSet, NoCpuList> {
         let wrong = || NoCpuList(text.trim().to_string());
         let number = |text: &str| text.trim().parse::<u32>().ok().filter(|cpu| *cpu < BOUND).ok_or_else(wrong);

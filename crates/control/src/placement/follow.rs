@@ -1,4 +1,4 @@
-//! Giving new threads their CPUs, for as long as a process is pinned.
+//! Places the new threads of a pinned process on their CPUs.
 
 use super::{Error, Pin, Restored};
 use helenus_recording::cpu_time_of_this_thread_ns;
@@ -8,25 +8,24 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Interval of passes for new threads. A new thread waits for the next pass, and for a CPU for the pass to run: within
-/// 100 ms it has its own. Waking up is the main cost of a pass, so passes are no more frequent than that.
+/// Interval of passes for new threads. A new thread waits for the next pass, and the pass waits for a CPU; within 100
+/// ms the thread is placed. Waking up is the main cost of a pass, so passes are not more frequent.
 const PASS_EVERY: Duration = Duration::from_millis(90);
-/// Passes between two checks whether the pin is to end or the process has ended.
+/// Number of passes between two checks whether the pin should end or the process has ended.
 const PASSES_PER_END_CHECK: u64 = passes(500);
-/// Looks between two at all threads: to see which have ended, and which were missed.
+/// Number of passes between two scans of all threads, which find ended and missed threads.
 const PASSES_PER_FULL_SCAN: u64 = passes(10_000);
-/// Looks between two at the names of all threads.
+/// Number of passes between two reads of all threads' names.
 const PASSES_PER_RENAME_CHECK: u64 = passes(20_000);
-/// A new thread has the name of its parent, and takes its own soon after. So its name is read again in this many
-/// passes.
+/// A new thread has the name of its parent and sets its own soon after. So its name is read again in this many passes.
 const PASSES_WHILE_YOUNG: u64 = passes(1_000);
 
-/// About the number of passes in that time.
+/// Approximately the number of passes in a given time.
 const fn passes(milliseconds: u64) -> u64 {
     milliseconds.div_ceil(PASS_EVERY.as_millis() as u64)
 }
 
-/// A pin, and a thread that places new threads of the process. On drop all threads are restored.
+/// A pin, with a thread that places new threads of the process. Dropping it restores all threads.
 #[derive(Debug)]
 pub struct PinFollower {
     end: Option<Sender<()>>,
@@ -43,7 +42,7 @@ struct Progress {
     cpu_ns: AtomicU64,
 }
 
-/// The result of following.
+/// The result of following a process.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FollowSummary {
     pub lasted: Duration,
@@ -56,7 +55,7 @@ pub struct FollowSummary {
 }
 
 impl Pin {
-    /// Gives new threads their CPUs from now on. If following can't start, returns an error and restores everything.
+    /// Starts to place new threads. If that fails, returns an error and restores everything.
     pub fn follow(self) -> Result<PinFollower, Error> {
         let (end, ended) = channel();
         let progress = Arc::new(Progress {
@@ -75,7 +74,7 @@ impl Pin {
 }
 
 impl PinFollower {
-    /// Whether it has ended by itself: the process has, or another helenus has asked for it.
+    /// Whether following has ended by itself, because the process has ended or another helenus process requested it.
     pub fn is_over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -107,7 +106,7 @@ impl PinFollower {
 impl Drop for PinFollower {
     fn drop(&mut self) {
         if self.thread.is_some() {
-            // On an error the rest stays in the journal.
+            // After an error the remaining threads stay in the journal.
             let _ = self.join();
         }
     }

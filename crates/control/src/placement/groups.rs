@@ -4,7 +4,7 @@ use super::{CpuSet, Error, Thread};
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
-/// Groups that are meant when a name is none.
+/// Groups that are suggested when a name matches none.
 const NEAREST: usize = 3;
 
 /// Some thread groups, written `NAME`, `NAME=CPUS`, `NAME,NAME=CPUS` or `NAME=rest`; `*` is every thread.
@@ -56,7 +56,7 @@ impl Group {
     }
 }
 
-/// Every name must be that of a group with a thread.
+/// Every name must be that of a group that has a thread.
 pub(super) fn check_names(pid: i32, groups: &[Group], threads: &[Thread]) -> Result<(), Error> {
     for name in groups.iter().flat_map(|group| &group.names) {
         if !threads.iter().any(|thread| thread.is_in(name)) {

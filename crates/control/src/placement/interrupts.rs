@@ -1,4 +1,4 @@
-//! Interrupts of devices: the CPUs that serve them, and the CPUs that may.
+//! Interrupts of devices: the CPUs that serve them, and the CPUs that are allowed to.
 
 use super::topology::list;
 use super::{CpuSet, Error};
@@ -11,11 +11,11 @@ use std::time::Instant;
 
 const COUNTS: &str = "/proc/interrupts";
 
-/// The interrupts that each CPU has served since boot, as they are counted now.
+/// The interrupts that each CPU has served since boot.
 #[derive(Debug, Clone)]
 pub struct InterruptCounts {
     at: Instant,
-    /// By number and CPU.
+    /// Counts by number and CPU.
     counts: HashMap<(u32, u32), i64>,
     devices: BTreeMap<u32, String>,
 }
@@ -52,7 +52,8 @@ impl InterruptCounts {
     fn read(text: &str, at: Instant) -> InterruptCounts {
         let mut read = InterruptCounts { at, counts: HashMap::new(), devices: BTreeMap::new() };
         for line in parse(text) {
-            // Interrupts without a number belong to the CPUs, and so do timers with a number: each CPU serves its own.
+            // Interrupts without a number belong to single CPUs, and so do timers with a number: each CPU serves its
+            // own.
             let Ok(irq) = line.interrupt.parse() else { continue };
             if line.device.ends_with("timer") {
                 continue;
@@ -122,7 +123,7 @@ impl Served {
     }
 }
 
-/// The largest rates that add up to `enough`.
+/// The number of largest rates whose sum is at least `enough`.
 fn most<K: Copy + Ord>(rates: BTreeMap<K, f64>, enough: f64) -> Vec<K> {
     let mut rates: Vec<(K, f64)> = rates.into_iter().collect();
     rates.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
@@ -142,13 +143,13 @@ fn path(irq: u32) -> PathBuf {
     PathBuf::from(format!("/proc/irq/{irq}/smp_affinity_list"))
 }
 
-/// The CPUs that an interrupt may be served by.
+/// The CPUs that are allowed to serve an interrupt.
 pub(super) fn affinity(irq: u32) -> Result<CpuSet, Error> {
     let path = path(irq);
     list(&path).map_err(Error::read(path.display().to_string()))
 }
 
-/// Lets an interrupt be served by these CPUs alone.
+/// Restricts an interrupt to these CPUs.
 pub(super) fn set_affinity(irq: u32, cpus: &CpuSet) -> io::Result<()> {
     std::fs::write(path(irq), cpus.to_string())
 }

@@ -1,7 +1,7 @@
-//! The state before a change, written down before the change is made, so that a later process can restore it.
+//! The state before a change, stored before the change is made, so that a later process can restore it.
 //!
-//! Each process has one entry, named by its pid and start time. The entry is on the disk before the first mask is changed,
-//! and removed when everything is restored.
+//! Each process has one entry, named by its pid and start time. The entry is on the disk before the first mask is
+//! changed, and removed when everything is restored.
 
 use super::{CpuSet, Error, affinity};
 use helenus_cassandra::journal::{Journal, JournalError, Journaled};
@@ -17,13 +17,13 @@ const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 #[derive(Debug, Clone)]
 pub struct Journals(Journal<Saved>);
 
-/// How a process was before it was pinned.
+/// The state of a process before it was pinned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Saved {
-    /// Start times count from a boot: after another boot the entry is void.
+    /// The boot id. Start times count from a boot, so after another boot the entry is void.
     boot: String,
     pub pid: i32,
-    /// With the number it names the process for good.
+    /// Start time of the process, which identifies it together with its pid.
     pub(super) start_ticks: u64,
     /// The kernel's short name of the process.
     pub command: String,
@@ -32,7 +32,7 @@ pub struct Saved {
     pub since_s: u64,
     /// The helenus process that pinned it and follows it while it lives: pid and start time.
     pub(super) by: (i32, u64),
-    /// The mask for threads that are made later.
+    /// The mask for threads that are created later.
     pub(super) mask: Mask,
     pub(super) threads: Vec<SavedThread>,
     pub(super) interrupts: Vec<SavedInterrupt>,
@@ -49,7 +49,7 @@ pub(super) struct SavedThread {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Mask {
-    /// All CPUs of its cpuset, also those that are added later.
+    /// All CPUs of the thread's cpuset, including those that are added later.
     Every,
     These(CpuSet),
 }
@@ -103,7 +103,7 @@ impl Saved {
         })
     }
 
-    /// The process, while it lives.
+    /// The process, if it is still running.
     pub(super) fn process(&self) -> Option<Process> {
         Process::find(self.pid, self.start_ticks).filter(|_| self.is_of_this_boot())
     }
@@ -118,7 +118,7 @@ impl Saved {
         Process::find(pid, start_ticks).filter(|_| self.is_of_this_boot()).map(|_| pid)
     }
 
-    /// Threads whose masks were written down.
+    /// Threads whose former masks are in the entry.
     pub fn threads(&self) -> usize {
         self.threads.len()
     }
@@ -143,19 +143,19 @@ impl Journaled for Saved {
 }
 
 impl Journals {
-    /// In the folder where this user's state is kept.
+    /// The journal in the folder of this user's state.
     pub fn within(state: &Path) -> Journals {
         Journals(Journal::within(state))
     }
 
-    /// Everything that is pinned, or was when its process ended.
+    /// The entries of all processes that are pinned, or were when they ended.
     pub fn list(&self) -> Result<Vec<Saved>, Error> {
         let mut list = self.0.entries()?;
         list.sort_by_key(|saved| (saved.pid, saved.start_ticks));
         Ok(list)
     }
 
-    /// Writes down what was before. Fails where the process has a journal already: what is in it was before that.
+    /// Stores the former state. Fails if the process has an entry already, because that has the older state.
     pub(super) fn create(&self, saved: &Saved) -> Result<(), Error> {
         if self.0.create(saved)? {
             Ok(())
@@ -180,7 +180,7 @@ impl Journals {
         self.0.has(saved)
     }
 
-    /// Asks the helenus process that keeps the pin to restore the threads.
+    /// Asks the helenus process that follows the pinned process to restore the threads.
     pub(super) fn ask(&self, saved: &Saved) -> Result<(), Error> {
         let path = self.wish(saved);
         let written = File::create(&path).map(drop);

@@ -21,15 +21,15 @@ pub struct Cpuset {
     pub cpus: CpuSet,
 }
 
-/// The CPU time of a control group: beyond it, its threads are throttled until the period ends.
+/// The CPU quota of a control group: if it is exhausted, the group's threads are throttled until the period ends.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Quota {
     pub group: String,
-    /// CPU time by time.
+    /// The quota divided by the period, in CPUs.
     pub cpus: f64,
 }
 
-/// Where a controller's groups are mounted, and the path of the process's group.
+/// Where a controller's hierarchy is mounted, and the path of the process's group.
 struct Hierarchy {
     mount: PathBuf,
     group: String,
@@ -52,7 +52,7 @@ impl Limits {
                 (!cpus.is_empty()).then_some(Cpuset { group, cpus })
             })
         };
-        // A group has no more than the groups that it is in.
+        // A group is also limited by its parent groups.
         let quotas = hierarchies("cpu").flat_map(|hierarchy| {
             let found = hierarchy.upwards().filter_map(|(folder, group)| Some(Quota { group, cpus: quota(&folder)? }));
             found.collect::<Vec<_>>()
@@ -65,7 +65,7 @@ impl Limits {
 }
 
 impl Hierarchy {
-    /// The group's folder, then its parents.
+    /// The group's folder, followed by its parents.
     fn upwards(&self) -> impl Iterator<Item = (PathBuf, String)> {
         let groups = Path::new(&self.group).ancestors();
         groups.map(|group| {
@@ -75,7 +75,7 @@ impl Hierarchy {
     }
 }
 
-/// The hierarchies that may have a controller, version 1 first: a controller is in one of them only.
+/// The hierarchies that may have a controller, version 1 first; a controller is in only one of them.
 fn hierarchies(controller: &str, groups: &str, mounts: &str) -> Vec<Hierarchy> {
     let group = |controllers: &dyn Fn(&str) -> bool| {
         groups.lines().find_map(|line| {
@@ -84,7 +84,8 @@ fn hierarchies(controller: &str, groups: &str, mounts: &str) -> Vec<Hierarchy> {
             controllers(names).then(|| group.to_string())
         })
     };
-    // mountinfo: number, parent, device, root, mount point, options, optional fields, a dash, type, source, super options.
+    // The fields of mountinfo: number, parent, device, root, mount point, options, optional fields, a dash, type,
+    // source, super options.
     let mount = |kind: &str, option: Option<&str>| {
         mounts.lines().find_map(|line| {
             let (before, after) = line.split_once(" - ")?;

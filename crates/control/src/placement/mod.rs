@@ -6,7 +6,7 @@
 //! interrupts in a window ───┘   (pure)           (on disk)            (new threads)
 //! ```
 //!
-//! The process is not stopped, needs no agent, and learns nothing of it.
+//! The process is not stopped, needs no agent, and is not informed.
 
 mod affinity;
 mod cpus;

@@ -1,12 +1,12 @@
-//! The numbers that the kernel gave to new threads and processes, of whatever process: they go up one by one.
+//! The ids that the kernel gave to new threads and processes of the whole machine, which increase one by one.
 //!
-//! Reading those few costs less than listing all threads of a large process.
+//! Checking these few ids costs less than listing all threads of a large process.
 
 use std::fs::File;
 use std::ops::RangeInclusive;
 use std::os::unix::fs::FileExt;
 
-/// Its last field is the number that was given last, in our PID namespace.
+/// A file whose last field is the last pid that was allocated in our PID namespace.
 const LAST_GIVEN: &str = "/proc/loadavg";
 /// If more pids were allocated since the last pass, a scan of all threads is as cheap.
 const MOST: i32 = 64;
@@ -14,12 +14,12 @@ const MOST: i32 = 64;
 #[derive(Debug)]
 pub(super) struct Newest {
     file: File,
-    /// At the last two looks, the older one first.
+    /// The last pids at the last two passes, the older one first.
     last: [i32; 2],
 }
 
 impl Newest {
-    /// None if the file has no pid: in some containers it is fake.
+    /// None if the file has no pid; in some containers it is emulated.
     pub(super) fn new() -> Option<Newest> {
         let file = File::open(LAST_GIVEN).ok()?;
         let before = read(&file)?;
@@ -59,7 +59,7 @@ mod tests {
         };
         // SAFETY: as above.
         let new = std::thread::spawn(|| unsafe { libc::gettid() }).join().unwrap();
-        // Other tests may make too many threads in between, and the result is then None.
+        // Other tests may start too many threads in between; the result is then None.
         for _ in 0..2 {
             assert!(newest.given().is_none_or(|given| given.contains(&new)));
         }

@@ -11,10 +11,10 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Rounds at most: threads that a process keeps making are placed by the follower.
+/// The most rounds; threads that a process keeps starting are placed by the follower.
 const PASSES: usize = 20;
 
-/// The threads of a process, placed. Dropped, they are put back, unless they are to be kept.
+/// The placed threads of a process. Dropping it restores them, unless they are to be kept.
 #[derive(Debug)]
 pub struct Pin {
     journals: Journals,
@@ -23,7 +23,7 @@ pub struct Pin {
     policy: Policy,
     tasks: Tasks,
     placed: HashMap<i32, PlacedThread>,
-    /// All CPU sets that were assigned: a thread with one of these masks inherited it, or got it here.
+    /// All CPU sets that were assigned. A thread with one of these masks inherited it, or was placed here.
     given: HashSet<CpuSet>,
     /// How long it took to give all threads their CPUs.
     pub took: Duration,
@@ -93,7 +93,7 @@ impl Pin {
         self.saved.pid
     }
 
-    /// How many threads were given CPUs.
+    /// Number of placed threads.
     pub fn threads(&self) -> usize {
         self.placed.values().filter(|placed| placed.cpus.is_some()).count()
     }
@@ -128,7 +128,7 @@ impl Pin {
             self.placed.insert(planned.thread.tid, placed);
         }
         self.took = started.elapsed();
-        // Places threads that were created while the plan was made, or by threads that were not placed yet.
+        // Places threads that were started while the plan was made, or by threads that were not placed yet.
         for _ in 0..PASSES {
             if self.place_all()?.is_empty() {
                 break;
@@ -147,7 +147,7 @@ impl Pin {
         self.journals.is_asked(&self.saved)
     }
 
-    /// Places the threads that were made since the last pass. Returns their ids.
+    /// Places the threads that were started since the last pass. Returns their ids.
     pub(super) fn place_new(&mut self) -> Result<Vec<i32>, Error> {
         let placed = &self.placed;
         let new = self.tasks.unknown(|tid| placed.contains_key(&tid));
@@ -189,12 +189,12 @@ impl Pin {
         Ok(())
     }
 
-    /// Whether threads with other names are to be looked for.
+    /// Whether the process must be searched for threads with other names.
     pub(super) fn depends_on_names(&self) -> bool {
         self.policy.place_depends_on_name()
     }
 
-    /// Reads all threads: forgets ended ones, places those that were missed, and returns the numbers of the latter.
+    /// Reads all threads: forgets ended ones, places missed ones, and returns the ids of the latter.
     pub(super) fn place_all(&mut self) -> Result<Vec<i32>, Error> {
         let mut tids = self.tasks.all().map_err(Error::of_process(self.pid(), "the threads"))?;
         let there: HashSet<i32> = tids.iter().copied().collect();
@@ -226,7 +226,7 @@ impl Pin {
         self.given_to(tid, affinity::set(tid, cpus), || cpus.to_string())
     }
 
-    /// The result of giving a thread its CPUs. For a thread that has ended it is a success.
+    /// The result of placing a thread. A thread that has ended counts as success.
     fn given_to(&self, tid: i32, outcome: io::Result<()>, cpus: impl FnOnce() -> String) -> Result<(), Error> {
         outcome.or_else(|source| match source.raw_os_error() {
             Some(libc::EPERM) => Err(Error::NoPermission { pid: self.pid() }),
@@ -239,7 +239,7 @@ impl Pin {
 impl Drop for Pin {
     fn drop(&mut self) {
         if !self.is_over {
-            // On an error the rest stays in the journal, for a later helenus to restore.
+            // After an error the remaining threads stay in the journal, for a later helenus to restore.
             let _ = self.put_back();
         }
     }

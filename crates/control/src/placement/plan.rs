@@ -31,7 +31,7 @@ pub struct Planned {
     pub thread: Thread,
     #[serde(rename = "thread_group")]
     pub group: String,
-    /// None to leave it unchanged.
+    /// The CPUs; None to leave the thread unchanged.
     pub cpus: Option<CpuSet>,
 }
 
@@ -46,8 +46,8 @@ pub struct Move {
 }
 
 impl Plan {
-    /// Makes a plan from the state of a process and its machine; changes nothing. `served` is the measurement that
-    /// [`Strategy::needs_interrupts`] requires.
+    /// Makes a plan from the state of a process and its machine, without changing anything. `served` is the measurement
+    /// that [`Strategy::needs_interrupts`] requires.
     pub fn new(pid: i32, start_ticks: u64, settings: &Settings, served: Option<Served>) -> Result<Plan, Error> {
         let room = UsableCpus::of(pid)?;
         let threads = threads::all(pid).map_err(Error::of_process(pid, "the threads"))?;

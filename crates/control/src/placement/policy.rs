@@ -1,4 +1,4 @@
-//! Computes the CPUs that a strategy gives to a thread. Pure: neither reads nor changes the machine.
+//! Computes the CPUs that a strategy gives to a thread. It neither reads nor changes the machine.
 
 use super::groups::Cpus;
 use super::interrupts::Served;
@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Assigns CPUs to existing and new threads.
 #[derive(Debug, Clone)]
 pub(super) struct Policy {
-    /// The only groups that are placed; none for all.
+    /// The only groups that are placed; None for all.
     only: Vec<Group>,
     rule: Rule,
 }
@@ -111,7 +111,7 @@ impl Policy {
         }
     }
 
-    /// The CPUs of a thread that has another name by now, and had `before`.
+    /// The CPUs of a thread that was renamed and has the CPUs `before`.
     pub(super) fn place_renamed(&mut self, thread: &Thread, before: Option<&CpuSet>) -> Option<CpuSet> {
         let is_of_name = matches!(self.rule, Rule::OfGroup(_) | Rule::Domains { .. });
         match (self.place_depends_on_name(), before) {
@@ -129,7 +129,8 @@ impl Policy {
         !self.only.is_empty() || matches!(self.rule, Rule::OfGroup(_) | Rule::Domains { .. })
     }
 
-    /// Gives groups to the domains, the ones that used most CPU time first, each to the domain that is used least.
+    /// Assigns groups to the domains. The groups that used the most CPU time come first, each in the domain that is
+    /// used least.
     fn balance(&mut self, threads: &[Thread]) {
         let only = &self.only;
         let Rule::Domains { domains, of_group } = &mut self.rule else { return };
@@ -142,20 +143,20 @@ impl Policy {
         for (group, ticks) in used {
             let domain = least_used(domains);
             of_group.insert(group.to_string(), domain);
-            // Count at least one tick for a group, or all unused groups would go to one domain.
+            // Count at least one tick for a group; otherwise all unused groups would be in one domain.
             domains[domain].used_ticks += ticks.max(1);
         }
     }
 }
 
-/// The domain with the least used time per CPU.
+/// The domain with the least used CPU time per CPU.
 fn least_used(domains: &[Domain]) -> usize {
     let used = |domain: &Domain| domain.used_ticks as f64 / domain.cpus.len() as f64;
     let positions = 0..domains.len();
     positions.min_by(|left, right| used(&domains[*left]).total_cmp(&used(&domains[*right]))).unwrap_or(0)
 }
 
-/// The first CPU of a group, so that groups of one thread are not all on CPU 0.
+/// The first CPU of a group, which differs between groups, so that groups of one thread are not all on CPU 0.
 fn start(seed: u64, group: &str, cpus: usize) -> usize {
     let mut hasher = DefaultHasher::new();
     (seed, group).hash(&mut hasher);
@@ -178,7 +179,7 @@ fn cpus_of_groups(pid: i32, groups: &[Group], room: &UsableCpus) -> Result<Vec<(
     groups.iter().map(cpus).collect()
 }
 
-/// The CPUs that are left when those of the busy interrupts are not used.
+/// The CPUs that remain without those that serve the busiest interrupts.
 fn quiet(settings: &Settings, room: &UsableCpus, served: Option<&Served>) -> Result<CpuSet, Error> {
     let busy = match (&settings.move_interrupts, served) {
         (_, Some(served)) if served.per_s() < settings.idle_below_per_s => {
@@ -338,7 +339,7 @@ mod tests {
             let threads: Vec<Thread> =
                 last.iter().zip(1..).map(|(cpu, tid)| thread(tid, &format!("t{}-{tid}", tid % 5), *cpu, 7)).collect();
             let Ok(mut policy) = Policy::new(1, &settings(strategy, groups), &room, Some(&busy_on(&busy))) else {
-                // Nowhere to go is an error and no place.
+                // If no CPU remains, it is an error.
                 return Ok(());
             };
             let places = policy.place_all(&threads);

@@ -8,9 +8,9 @@ use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// Timeout for another helenus process to restore what it follows.
+/// Timeout for another helenus process to restore the process that it follows.
 const FOLLOWER_WITHIN: Duration = Duration::from_secs(10);
-/// Passes over the threads: a process may keep making threads whose parents were not restored yet.
+/// The most passes over the threads: a process may keep starting threads from parents that were not restored yet.
 const PASSES: usize = 20;
 
 /// The result of restoring a process.
@@ -20,16 +20,16 @@ pub struct Restored {
     pub command: String,
     /// Whether the process has ended: then only interrupts were restored.
     pub process_ended: bool,
-    /// Threads with their former masks.
+    /// Threads that have their former masks again.
     pub threads: usize,
-    /// Threads that were made since, with the former mask of the process.
+    /// Threads that were started since, which get the former mask of the process.
     pub threads_since: usize,
     /// Threads that have ended since.
     pub threads_ended: usize,
     pub interrupts: usize,
 }
 
-/// Puts everything back, or has the helenus do it that follows the process.
+/// Restores everything, or asks the helenus process that follows the process to do so.
 pub fn unpin(journals: &Journals, saved: &Saved) -> Result<Restored, Error> {
     let follower = saved.follower().filter(|pid| *pid != std::process::id().cast_signed());
     let Some(follower) = follower else { return restore(journals, saved) };
@@ -38,7 +38,7 @@ pub fn unpin(journals: &Journals, saved: &Saved) -> Result<Restored, Error> {
     let until = Instant::now() + FOLLOWER_WITHIN;
     while journals.has(saved) {
         if saved.follower().is_none() {
-            // That process was killed before it restored them.
+            // That helenus process was killed before it restored the threads.
             return restore(journals, saved);
         }
         if Instant::now() > until {
@@ -49,7 +49,7 @@ pub fn unpin(journals: &Journals, saved: &Saved) -> Result<Restored, Error> {
     Ok(Restored { interrupts: saved.interrupts.len(), ..restored })
 }
 
-/// Puts everything back, and removes the journal when that is done.
+/// Restores everything, and then removes the entry from the journal.
 pub(super) fn restore(journals: &Journals, saved: &Saved) -> Result<Restored, Error> {
     let mut left = Vec::new();
     let mut back = 0;
@@ -77,7 +77,7 @@ pub(super) fn restore(journals: &Journals, saved: &Saved) -> Result<Restored, Er
     };
     let mut restored = Restored { interrupts: back, ..pass(saved, &mut seen, &mut set).map_err(not_restored)? };
     for _ in 0..PASSES {
-        // A thread whose parent was not restored yet inherited the parent's mask: pass again.
+        // A thread whose parent was not restored yet inherited the parent's mask, so another pass is made.
         let more = pass(saved, &mut seen, &mut set).map_err(not_restored)?;
         if more.threads + more.threads_since == 0 {
             break;
@@ -95,7 +95,7 @@ fn not_restored(error: Error) -> Error {
     Error::NotRestored(error.to_string())
 }
 
-/// Gives each thread not yet seen its former mask.
+/// Gives each thread not yet restored its former mask.
 fn pass(
     saved: &Saved,
     seen: &mut HashSet<i32>,

@@ -3,7 +3,7 @@
 use super::{CpuSet, Error, Limits, Topology, affinity};
 use serde::Serialize;
 
-/// With so few CPUs no strategy can separate threads.
+/// With fewer CPUs than this no strategy can separate threads.
 const FEW_CPUS: usize = 2;
 
 /// The CPUs that a process's threads may use.
@@ -11,7 +11,7 @@ const FEW_CPUS: usize = 2;
 pub struct UsableCpus {
     pub topology: Topology,
     pub limits: Limits,
-    /// The mask of the process, that of its first thread.
+    /// The mask of the process, which is that of its first thread.
     pub mask: CpuSet,
     /// The CPUs that are online, in the process's cpuset and in its mask.
     pub allowed: CpuSet,
@@ -31,13 +31,13 @@ impl UsableCpus {
         room
     }
 
-    /// All CPUs that the kernel would allow the process.
+    /// All CPUs that the kernel allows the process.
     pub(super) fn every(&self) -> CpuSet {
         let online = &self.topology.online;
         self.limits.cpuset.as_ref().map_or_else(|| online.clone(), |cpuset| cpuset.cpus.and(online))
     }
 
-    /// Whether threads can be given these CPUs; the error says by whose word not.
+    /// Whether threads can be placed on these CPUs; the error says what forbids it.
     pub(super) fn check(&self, pid: i32, cpus: &CpuSet) -> Result<(), Error> {
         let online = &self.topology.online;
         let beyond = |limit: &CpuSet| Some(cpus.without(limit)).filter(|beyond| !beyond.is_empty());

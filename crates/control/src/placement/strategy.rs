@@ -32,9 +32,9 @@ pub struct Settings {
     pub seed: u64,
     /// Avoid the CPUs that serve this share of all interrupts.
     pub busy_share: f64,
-    /// Fewer interrupts by second on all CPUs together are an error: there is nothing to keep off.
+    /// The fewest interrupts per second on all CPUs together; with fewer, there is nothing to avoid, which is an error.
     pub idle_below_per_s: f64,
-    /// Where the busy interrupts are gathered, and the threads are not.
+    /// The CPUs to which the busy interrupts are moved, and which threads avoid.
     pub move_interrupts: Option<CpuSet>,
 }
 
@@ -59,16 +59,16 @@ impl Strategy {
         }
     }
 
-    /// Whether it has to be known where interrupts are served.
+    /// Whether the strategy needs a measurement of the CPUs that serve interrupts.
     pub fn needs_interrupts(self) -> bool {
         self == Strategy::InterruptAware
     }
 }
 
 impl Settings {
-    /// The default share of all interrupts that is kept away from.
+    /// The default share of all interrupts whose CPUs are avoided.
     pub const BUSY_SHARE: f64 = 0.8;
-    /// Fewer take no time to speak of, wherever they are served.
+    /// Fewer interrupts than this take negligible time, whichever CPU serves them.
     const IDLE_BELOW_PER_S: f64 = 20.0;
 
     pub fn new(strategy: Strategy) -> Settings {

@@ -1,4 +1,4 @@
-//! The threads of a process by number, read in a way that makes a check for new ones cheap.
+//! The threads of a process by id, read in a way that makes a check for new threads cheap.
 
 use super::newest::Newest;
 use rustix::fs::{Access, AtFlags, RawDir, accessat};
@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 
 /// Directory entries in /proc before those of threads: `.` and `..`.
 const BEFORE: u64 = 2;
-/// Entries are 24 bytes or 32 each: a thousand threads are read at once.
+/// Size of the buffer: an entry takes 24 or 32 bytes, so a thousand threads are read at once.
 const BUFFER: usize = 32 << 10;
 
 /// The folder /proc/PID/task, which stays open.
@@ -17,7 +17,7 @@ const BUFFER: usize = 32 << 10;
 pub(super) struct Tasks {
     folder: File,
     buffer: Vec<MaybeUninit<u8>>,
-    /// None where it can't be had, and then the folder is read.
+    /// The file of new ids; None if it is not available, and then the folder is read.
     newest: Option<Newest>,
 }
 
@@ -27,19 +27,19 @@ impl Tasks {
         Ok(Tasks { folder, buffer: vec![MaybeUninit::uninit(); BUFFER], newest: Newest::new() })
     }
 
-    /// All threads, in the order in which they were made. Fails when the process has ended.
+    /// All threads, in order of creation. Fails if the process has ended.
     pub(super) fn all(&mut self) -> io::Result<Vec<i32>> {
         self.from(0)
     }
 
-    /// Unknown threads among those that were made about since the last call.
+    /// Unknown threads among those that were started since about the last call.
     pub(super) fn unknown(&mut self, is_known: impl Fn(i32) -> bool) -> io::Result<Vec<i32>> {
         let Some(numbers) = self.newest.as_mut().and_then(Newest::given) else { return self.last(is_known) };
         let has = |tid: &i32| accessat(&self.folder, tid.to_string(), Access::EXISTS, AtFlags::empty()).is_ok();
         Ok(numbers.filter(|tid| !is_known(*tid) && has(tid)).collect())
     }
 
-    /// The threads that are not known.
+    /// The unknown threads.
     ///
     /// The kernel lists threads in order of creation (`thread_head` of `signal_struct`). So reading from the end back
     /// to a known thread finds the new ones, although the kernel itself walks the whole list.
@@ -107,7 +107,7 @@ mod tests {
             let by_number = tasks.unknown(|tid| known.contains(&tid)).unwrap();
             let by_order = tasks.last(|tid| known.contains(&tid)).unwrap();
             for found in [by_number, by_order] {
-                // Other tests make threads as well.
+                // Other tests start threads as well.
                 assert!(found.len() >= begin, "{begin} began and {} were found", found.len());
                 known.extend(&found);
             }

@@ -11,13 +11,13 @@ use std::io::{self, Read};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Thread {
     pub tid: i32,
-    /// With the number it names the thread for good.
+    /// Start time of the thread, which identifies it together with its id.
     #[serde(skip)]
     pub start_ticks: u64,
-    /// The kernel's name, cut off after 15 bytes.
+    /// The kernel's name of the thread, cut off after 15 bytes.
     #[serde(rename = "thread")]
     pub name: String,
-    /// The CPU on which it ran last.
+    /// The CPU on which the thread last ran.
     pub last_cpu: u32,
     /// CPU time since it began.
     #[serde(skip)]
@@ -28,7 +28,7 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// None when it has ended.
+    /// Returns None if the thread has ended.
     pub fn read(pid: i32, tid: i32) -> io::Result<Option<Thread>> {
         let thread = || -> io::Result<Thread> {
             let stat = parse_stat(&text(&format!("/proc/{pid}/task/{tid}/stat"))?);
@@ -46,7 +46,7 @@ impl Thread {
         thread_group(&self.name)
     }
 
-    /// Whether the thread belongs to a group, by the part of its name that the kernel has; `*` matches any.
+    /// Whether the thread belongs to a group, judged by the part of its name that the kernel has; `*` matches any.
     pub(super) fn is_in(&self, group: &str) -> bool {
         let own = self.group();
         let is_cut = own.len() == KERNEL_KEEPS;

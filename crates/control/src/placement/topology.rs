@@ -33,8 +33,8 @@ impl Topology {
         Ok(Topology { nodes: nodes.collect(), online, caches })
     }
 
-    /// The parts of the machine within which threads share a cache: one for each last-level cache or, where all share one,
-    /// for each NUMA node. CPUs outside of `allowed` are in none.
+    /// The parts of the machine within which threads share a cache: one for each last-level cache or, if all CPUs share
+    /// one, one for each NUMA node. CPUs outside of `allowed` are left out.
     pub(super) fn domains(&self, allowed: &CpuSet) -> Vec<CpuSet> {
         let within = |parts: &[CpuSet]| -> Vec<CpuSet> {
             parts.iter().map(|part| part.and(allowed)).filter(|part| !part.is_empty()).collect()
@@ -44,7 +44,7 @@ impl Topology {
     }
 }
 
-/// The CPUs that share the last cache before memory with this one. Caches of instructions alone are none.
+/// The CPUs that share the last-level cache with this one. Instruction caches do not count.
 fn last_level(caches: &Path) -> Option<CpuSet> {
     let level = |index: &Path| -> Option<u32> {
         let kind = std::fs::read_to_string(index.join("type")).ok()?;

@@ -11,9 +11,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     pub id: String,
-    /// The node's name in the command that changed it.
+    /// The node's name in the command that made the change.
     pub node: String,
-    /// The process that was changed. In another process the change is gone.
+    /// The node's process. The change does not survive the process.
     pub pid: i32,
     pub start_ticks: u64,
     pub host_id: Option<String>,
@@ -25,14 +25,14 @@ pub struct Entry {
     pub wanted: Value,
     /// The value that the node reports after the change; None until the node has confirmed it.
     pub set: Option<Value>,
-    /// Since the Unix epoch.
+    /// Time of the change, since the Unix epoch.
     pub made_ms: u64,
-    /// 0 for none.
+    /// Length of the lease; 0 for none.
     pub lease_ms: u64,
-    /// When the lease was last renewed, in ms since the Unix epoch; None where it never was.
+    /// When the lease was last renewed, in ms since the Unix epoch; None if it never was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renewed_ms: Option<u64>,
-    /// The figures before the change by node, if they are to be compared.
+    /// The figures before the change by node, if they will be compared.
     #[serde(default)]
     pub figures: BTreeMap<String, Measured>,
 }
@@ -41,7 +41,7 @@ impl Entry {
     pub(super) fn new(node: &str, (pid, start_ticks): (i32, u64), setting: Setting, wanted: Value) -> Entry {
         let made_ms = now_ms();
         Entry {
-            // A process makes at most one entry in a millisecond, because each waits for the disk.
+            // The id is unique, because each entry waits for the disk, so a process makes at most one in a millisecond.
             id: format!("{made_ms}-{}", std::process::id()),
             node: node.to_string(),
             pid,
@@ -59,12 +59,13 @@ impl Entry {
         }
     }
 
-    /// Whether its lease has ended at that time.
+    /// Whether the lease has ended by that time.
     pub(super) fn has_lapsed(&self, now_ms: u64) -> bool {
         self.lease_ms > 0 && now_ms > self.renewed_ms.unwrap_or(self.made_ms).saturating_add(self.lease_ms)
     }
 
-    /// An entry for a tuning that an agent holds and this journal lacks: it was set from elsewhere, or the journal is lost.
+    /// Makes an entry for a tuning that an agent holds and this journal lacks, because it was made elsewhere or the
+    /// journal was lost.
     pub(super) fn of_agent(node: &str, (pid, start_ticks): (i32, u64), tuning: Tuning) -> Entry {
         Entry {
             id: tuning.id,

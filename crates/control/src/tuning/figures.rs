@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A table's metrics as the agent reads them; counters since the node started. None is what the node doesn't tell.
+/// A table's metrics as the agent reads them; counters since the node started. None is a value that the node does not
+/// report.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
-    /// System.nanoTime() of the node.
+    /// Time of the reading: System.nanoTime() of the node.
     pub read_ns: i64,
     pub reads: Option<i64>,
     pub writes: Option<i64>,
@@ -23,7 +24,7 @@ pub struct Figures {
     pub running: Vec<Compacting>,
 }
 
-/// A compaction that runs.
+/// A running compaction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Compacting {
     pub task: Option<String>,
@@ -43,7 +44,7 @@ impl Figures {
     }
 }
 
-/// A table on one node over a stretch of time: levels at its end, and the mean time of the reads within it.
+/// A table's figures on one node over a stretch of time: gauges at its end, and the mean time of the reads within it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     pub sstables: Option<f64>,
@@ -194,7 +195,7 @@ mod tests {
         assert_eq!(peers.live_disk_bytes, Some(200.0));
         let find =
             |all: Vec<PeerComparison>| all.into_iter().find(|beside| beside.figure == "live_disk_bytes").unwrap();
-        // Halved, while the others doubled.
+        // The figure was halved, while that of the peers doubled.
         let beside = find(PeerComparison::all((Some(&of(200.0)), &of(100.0)), (Some(&of(50.0)), Some(&of(100.0)))));
         assert_eq!(beside.against_peers, Some(0.25));
         assert_eq!(find(PeerComparison::all((None, &of(100.0)), (None, Some(&of(200.0))))).against_peers, Some(0.5));

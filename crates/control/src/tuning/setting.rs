@@ -10,7 +10,8 @@ use std::time::Duration;
 /// A setting of a node that can be changed while it runs; a restart resets it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
-    /// `compaction`, `requests-per-second`, or a number of the node: `compaction-throughput`, `read-threads`, …
+    /// The name: `compaction`, `requests-per-second`, or a number of the node such as `compaction-throughput` or
+    /// `read-threads`.
     #[serde(rename = "setting")]
     pub name: String,
     /// The table as `keyspace.table`, for the setting `compaction`.
@@ -26,7 +27,7 @@ impl Setting {
         Setting { name: name.to_string(), table: None }
     }
 
-    /// How many requests a second the node takes, with what it is to be: no limit where that is 0.
+    /// The limit of requests per second that the node accepts; no limit if it is 0.
     pub fn requests_per_second(limit: u64) -> (Setting, Value) {
         let value = match limit {
             0 => json!({"enabled": "false"}),
@@ -52,14 +53,14 @@ impl fmt::Display for Setting {
 /// The current value of a setting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// A whole number, or parameters by name.
+    /// An integer, or parameters by name.
     pub value: Value,
-    /// The schema's value, which holds for all nodes; None where there is none, or it is unknown.
+    /// The schema's value, which holds for all nodes; None if there is none or it is unknown.
     pub schema: Option<Value>,
     pub host_id: Option<String>,
 }
 
-/// A setting that the agent has changed and will put back.
+/// A setting that the agent has changed and will restore.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tuning {
     pub id: String,
@@ -71,7 +72,7 @@ pub struct Tuning {
     /// The schema's value when the setting was changed.
     pub schema: Option<Value>,
     pub lease_ms: u64,
-    /// Until the lease ends.
+    /// Time until the lease ends.
     pub left_ms: Option<u64>,
 }
 
@@ -88,13 +89,13 @@ pub struct Undone {
 pub enum Outcome {
     /// The setting has its former value again.
     Undone,
-    /// The setting had been undone already.
+    /// The setting had been restored already.
     Gone,
     /// The setting was changed since, on this node or in the schema. That value stays.
     Altered,
     /// The table no longer exists.
     Dropped,
-    /// The process that had it has ended, and it with the process.
+    /// The process that had the setting has ended, and the change with it.
     Restarted,
 }
 
@@ -103,7 +104,8 @@ impl Link {
         self.ask("tune.read", setting.members())
     }
 
-    /// Changes a setting whose current value is `before`, until the lease ends, or without a lease until it is undone.
+    /// Changes a setting whose current value is `before`. The change lasts until the lease ends or, without a lease,
+    /// until it is undone.
     pub fn apply_setting(
         &mut self,
         id: &str,
@@ -128,7 +130,7 @@ impl Link {
         self.ask("tune.renew", json!({"id": id, "lease_ms": lease.map_or(0, millis)}))
     }
 
-    /// Restores the former value. An agent that does not know the tuning uses the given one.
+    /// Restores the former value. An agent that does not know the tuning uses the value given here.
     pub fn undo_tuning(&mut self, tuning: &Tuning) -> Result<Undone, Error> {
         let mut with = tuning.setting.members();
         with["id"] = json!(tuning.id);
@@ -144,7 +146,7 @@ impl Link {
     }
 }
 
-/// Never 0, which is no lease.
+/// A lease of at least 1, because 0 stands for none.
 pub(super) fn millis(lease: Duration) -> u64 {
     u64::try_from(lease.as_millis()).unwrap_or(u64::MAX).max(1)
 }

@@ -11,48 +11,47 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Whether a change of the journal is in force.
+/// Whether a change in the journal is in force.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum State {
-    /// The node has it.
+    /// The node has the changed value.
     Applied {
-        /// Until its lease ends.
+        /// Time until its lease ends.
         left_ms: Option<u64>,
     },
-    /// The change was written down and not made: the helenus that was about to make it ended before.
+    /// The change was entered in the journal but not made, because its helenus process ended before.
     NotMade,
     /// The node has its former value again.
     Undone {
-        /// Its lease is over.
+        /// Its lease has ended.
         by_lease: bool,
     },
-    /// The setting was changed since.
+    /// The setting was changed again since.
     Altered {
         now: Value,
-        /// In the schema, and so for all nodes.
+        /// The setting was changed in the schema, and so for all nodes.
         in_schema: bool,
     },
     /// The process has ended, and the change with it.
     Restarted,
-    /// The node can't be asked.
+    /// The node can't be reached.
     Unknown { reason: String },
 }
 
-/// Changes settings of nodes, each by an entry of the journal.
+/// Changes settings of nodes, with a journal entry for each change.
 #[derive(Debug)]
 pub struct Tuner {
     pub journal: Journal<Entry>,
-    /// The jar.
+    /// The agent's jar.
     pub agent: &'static [u8],
 }
 
 impl Tuner {
-    /// Changes a setting of the node, as the link reaches it. It is in the journal before it is done.
+    /// Changes a setting of the node that the link is connected to. The change is in the journal before it is made.
     ///
-    /// # Errors
-    /// [`Error::Refused`]: nothing has changed, and nothing is left in the journal. After [`Error::Broken`] it is not known
-    /// whether it was done, and the entry stays.
+    /// # Errors [`Error::Refused`]: nothing has changed, and nothing is left in the journal. After [`Error::Broken`] it
+    /// is not known whether the change was made, and the entry stays.
     pub fn apply(
         &self,
         (node, target, link): (&str, &Target, &mut Link),
@@ -88,7 +87,7 @@ impl Tuner {
         Ok(entry)
     }
 
-    /// Whether the change is in force, by the node's current answer.
+    /// Whether the change is in force, according to the node's current value.
     pub fn state(&self, entry: &Entry) -> State {
         let found = process_of(entry).and_then(|target| match target {
             None => Ok(State::Restarted),
@@ -97,10 +96,9 @@ impl Tuner {
         found.unwrap_or_else(|error| State::Unknown { reason: error.to_string() })
     }
 
-    /// Renews the lease of a change and writes that down. Returns the new entry.
+    /// Renews the lease of a change and stores that in the journal. Returns the new entry.
     ///
-    /// # Errors
-    /// [`Error::NotInForce`] when the node does not have the change any more; then nothing is changed.
+    /// # Errors [`Error::NotInForce`] when the node does not have the change any more; then nothing is changed.
     pub fn renew(&self, entry: &Entry, lease: Duration) -> Result<Entry, Error> {
         let gone = |why: &str| Error::NotInForce {
             what: format!("{} on {}", entry.setting, entry.node),
@@ -112,7 +110,7 @@ impl Tuner {
             return Err(gone("it was undone, or its lease has ended"));
         }
         let tuning = link.renew_tuning(&entry.id, Some(lease))?;
-        // The entry of this change is in another journal, which this one must not write.
+        // The entry of this change is in another journal, which must not be written here.
         let is_ours = self.journal.entries()?.iter().any(|known| known.id == entry.id);
         let renewed = Entry { lease_ms: tuning.lease_ms, renewed_ms: Some(now_ms()), ..entry.clone() };
         if is_ours {
@@ -143,7 +141,7 @@ impl Tuner {
     }
 }
 
-/// The process that was changed; none when it has ended.
+/// The process that was changed; None if it has ended.
 fn process_of(entry: &Entry) -> Result<Option<Target>, Error> {
     match target::find(TargetName::Pid(entry.pid)) {
         Ok(target) => Ok(Some(target).filter(|target| target.start_ticks == entry.start_ticks && target.is_alive())),
@@ -191,8 +189,8 @@ fn undo(link: &mut Link, entry: &Entry) -> Result<Undone, Error> {
     link.undo_tuning(&tuning)
 }
 
-/// The value that the node has set. If helenus was killed before it could write the value down, it is inferred from the
-/// node's current value.
+/// The value that the change has set on the node. If helenus was killed before it could store the value, it is inferred
+/// from the node's current value.
 fn set_of(entry: &Entry, held: Option<&Tuning>, now: &Value) -> Option<Value> {
     let current = held.map(|tuning| tuning.set.clone()).or_else(|| entry.set.clone());
     current.or_else(|| satisfies(now, &entry.wanted).then(|| now.clone()))
@@ -232,7 +230,7 @@ mod tests {
     fn a_process_that_has_ended_took_its_changes_along() {
         let folder = tempfile::tempdir().unwrap();
         let tuner = Tuner { journal: Journal::within(folder.path()), agent: &[] };
-        // No process has this start time: the current one began later.
+        // No process has this start time, because the current one started later.
         let entry = Entry::new("127.0.0.1", (std::process::id() as i32, 1), Setting::of_node("x"), json!(1));
         tuner.journal.write(&entry).unwrap();
         assert_eq!(tuner.state(&entry), State::Restarted);

@@ -40,12 +40,12 @@ impl Node {
         })
     }
 
-    /// Attaches sources to the node, all or none.
+    /// Attaches sources to the node; if one fails, none stays attached.
     pub fn watch(&self, recorder: &Recorder, options: &Options) -> Result<Observation, Failure> {
         let (events, received) = std::sync::mpsc::channel();
         let observation = Observation::start(recorder, &self.watched, options, &events)?;
-        // Missing by design: JVM figures without the agent, profiler stacks if eBPF takes them, and hardware counters
-        // on a virtual machine.
+        // Notes that are expected: JVM figures without the agent, profiler stacks if eBPF samples them, and hardware
+        // counters on a virtual machine.
         let is_meant = |source: &str, reason: &str| {
             source == "jvm" || reason.contains("sampled by eBPF") || (source == "counters" && reason.contains("no PMU"))
         };
@@ -61,8 +61,8 @@ impl Node {
     }
 }
 
-/// The sources that can be attached: all together but counters, which cost each switch of threads and are off unless asked for, and
-/// each alone.
+/// The sources that can be attached: all together except counters, which cost each context switch and are off by
+/// default, and each alone.
 pub fn sources() -> Result<Vec<(&'static str, Options)>, Failure> {
     let architecture = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
     let agent = AgentOptions { jar: Some(built::agent()?), ..AgentOptions::default() };
@@ -103,7 +103,7 @@ pub fn sources() -> Result<Vec<(&'static str, Options)>, Failure> {
     ])
 }
 
-/// How long the CPUs of this machine have done something, all together.
+/// Busy time of this machine's CPUs, summed up.
 pub fn busy() -> Result<Duration, Failure> {
     let stat = std::fs::read_to_string("/proc/stat")?;
     let ticks: Vec<u64> = stat.lines().next().unwrap_or("").split_whitespace().skip(1).flat_map(str::parse).collect();
@@ -120,8 +120,7 @@ pub type Figure<T> = fn(&T) -> f64;
 
 const REDRAWN: usize = 10_000;
 
-/// The mean of the rounds' ratios to what was before and after, the interval in which 95 % of the means of rounds drawn with
-/// replacement lie, and the standard error.
+/// The mean of the rounds' ratios to the blocks before and after, its 95 % bootstrap interval, and its standard error.
 pub fn interval<T>(rounds: &[[T; 3]], figure: Figure<T>, random: &mut StdRng) -> String {
     let logs: Vec<f64> = rounds
         .iter()

@@ -3,7 +3,7 @@
 /// Names of threads that serve requests, as far as the kernel keeps them.
 const REQUESTS: [&str; 5] = ["Native-Transpor", "epollEventLoop", "ReadStage", "MutationStage", "helenus-agent"];
 
-/// CPU time since their start, of the threads that live, in s.
+/// CPU time of the existing threads since their start, in seconds.
 pub struct CpuTime {
     /// CPU time of threads that serve requests.
     pub requests_s: f64,

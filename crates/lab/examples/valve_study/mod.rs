@@ -35,7 +35,7 @@ const WARM: f64 = 0.03;
 const WARM_UPS: usize = 12;
 /// The limit of the valve that is added once and removed before anything is measured.
 const WEAVES: u32 = 2;
-/// With these the CPUs have time to compile.
+/// Number of requests in flight that leaves the CPUs time to compile.
 pub const FEW: u32 = 4;
 /// A load of low concurrency, until most woven code is compiled again.
 pub const WOVEN: Duration = Duration::from_secs(8);
@@ -44,7 +44,7 @@ pub const SEARCHING: [&str; 2] = ["throughput", "response-time"];
 /// Each poll costs the node half a millisecond.
 const POLL_EVERY: Duration = Duration::from_millis(200);
 
-/// The workloads that were asked for, all when none was.
+/// The selected workloads; all if none was selected.
 pub fn wanted(names: &[String]) -> Result<Vec<&str>, Failure> {
     let all = WORKLOADS.map(|(name, _)| name);
     if let Some(unknown) = names.iter().find(|name| !all.contains(&name.as_str())) {
@@ -64,7 +64,7 @@ pub struct Study {
     folder: tempfile::TempDir,
 }
 
-/// A valve that is to be there while load is, as `valve.add` takes it; none for none.
+/// A valve that exists during the load, as the members of `valve.add`; None for no valve.
 pub type Valve = Option<Value>;
 
 /// The result of some load under a valve.
@@ -76,7 +76,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// How fast the CPUs were in a phase, see [`Yardstick`].
+    /// The speed of the CPUs in a phase, see [`Yardstick`].
     pub fn speed(&self, phase: usize) -> f64 {
         let phase = &self.phases[phase];
         mean_per_s(&self.speeds, phase.start_ns..phase.end_ns)
@@ -85,7 +85,7 @@ impl Block {
 
 /// A limit with its reason.
 pub struct Held {
-    /// On the clock of the phases.
+    /// Time on the clock of the phases.
     pub since_ns: i64,
     pub limit: f64,
     /// None before the law has given a reason.
@@ -93,7 +93,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// Whether it is more than the figures of the reason that is another.
+    /// Whether the reason differs in more than its figures from another one.
     fn differs(&self, other: &Held) -> bool {
         let words = |held: &Held| held.reason.as_deref().map(|reason| reason.replace(|c: char| c.is_ascii_digit(), ""));
         self.limit != other.limit || words(self) != words(other)
@@ -283,7 +283,7 @@ fn start(experiment: &Experiment, folder: &Path, agent: &'static [u8]) -> Result
     Ok(Cluster::start(&options, &mut |_| {}, &helenus_cassandra::Cancel::new())?)
 }
 
-/// A block in a line, and each limit in one of its own.
+/// A block in one line, and each of its limits in another.
 pub fn summary(block: &Block) -> String {
     let each = block.phases.iter().enumerate().map(|(index, phase)| {
         let p99_ms = phase.response.p99_ns.map_or(f64::NAN, |ns| ns as f64 / 1e6);
@@ -319,7 +319,7 @@ impl Ratio {
         let count = logs.len() as f64;
         let mean = logs.iter().sum::<f64>() / count;
         let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
-        // One pair has no interval.
+        // A single pair has no interval.
         let quantile = logs.len().checked_sub(2).map(|position| STUDENT.get(position).copied().unwrap_or(2.0));
         let margin = quantile.map_or(f64::INFINITY, |quantile| quantile * (variance / count).sqrt());
         Ratio { mean: mean.exp(), low: (mean - margin).exp(), high: (mean + margin).exp() }

@@ -1,6 +1,6 @@
-//! Measures how fast the CPUs are during another measurement: one piece of work runs repeatedly, and its CPU time is the
-//! figure. Another guest of the host slows a shared core or its caches down without any stolen time; this figure shows it, and
-//! so tells a machine that was slower during a block from a valve that was worse.
+//! Measures how fast the CPUs are during another measurement: one piece of work runs repeatedly, and its CPU time is
+//! measured. Another guest of the host can slow down a shared core or its caches without steal time; this measurement
+//! shows it. So a slower machine can be told from a worse valve.
 
 use helenus_recording::cpu_time_of_this_thread_ns;
 use lz4_flex::block::DecompressError;
@@ -22,10 +22,10 @@ pub struct Yardstick {
     packed: Vec<u8>,
 }
 
-/// How fast the CPUs were once.
+/// The speed of the CPUs at one time.
 pub struct Reading {
     pub at_ns: i64,
-    /// Times that it could be done in a second.
+    /// How many times the work could be done in a second.
     pub per_s: f64,
 }
 
@@ -54,7 +54,7 @@ impl Yardstick {
     }
 }
 
-/// How fast they were in the mean of a stretch of time.
+/// The mean speed during a stretch of time.
 pub fn mean_per_s(readings: &[Reading], stretch: Range<i64>) -> f64 {
     let within = readings.iter().filter(|reading| stretch.contains(&reading.at_ns));
     let (count, sum) = within.fold((0, 0.0), |(count, sum), reading| (count + 1, sum + reading.per_s));

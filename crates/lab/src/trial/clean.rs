@@ -9,7 +9,7 @@ use helenus_cassandra::{Error as ClusterError, Places};
 use helenus_control::Link;
 use std::path::{Path, PathBuf};
 
-/// A file in each folder made here; nothing without it is ever removed.
+/// A file that marks each folder created here; nothing without it is ever removed.
 const MARKER: &str = ".helenus-try";
 
 /// Makes the folder of the trial nodes.
@@ -25,7 +25,7 @@ pub(super) fn make_folder(entry: &Entry) -> Result<(), Error> {
 pub struct Cleaner {
     pub journal: Journal<Entry>,
     pub places: Places,
-    /// The jar, with which a node is asked to clear its snapshot.
+    /// The agent's jar, used to make a node clear its snapshot.
     pub agent: &'static [u8],
 }
 
@@ -38,11 +38,10 @@ impl Cleaner {
         Ok(self.journal.entries()?.into_iter().filter(|entry| !entry.is_running()).collect())
     }
 
-    /// Stops the nodes, has the snapshot cleared, and removes the folder and then the entry. A step that fails does not stop the
-    /// others; the call can be repeated.
+    /// Stops the nodes, has the snapshot cleared, and removes the folder and then the entry. A step that fails does not
+    /// stop the others; the call can be repeated.
     ///
-    /// # Errors
-    /// The remains and the reason; the entry stays.
+    /// # Errors What remains and why; the entry stays.
     pub fn clean(&self, entry: &Entry) -> Result<(), Error> {
         self.clean_but(entry, true)
     }
@@ -71,7 +70,7 @@ impl Cleaner {
     fn clear_snapshot(&self, entry: &Entry) -> Result<(), Error> {
         let tag = entry.tag();
         let there = || sstables::folders(&entry.data, &entry.keyspace, &entry.table, &tag);
-        // A snapshot that was being taken may still appear: the node waits for it.
+        // A snapshot that was being taken may still appear, because the node waits for it.
         if entry.step < Step::Snapshot || (entry.step > Step::Snapshot && there().is_empty()) {
             return Ok(());
         }
@@ -81,7 +80,7 @@ impl Cleaner {
                 .map_err(Error::from),
             None => Ok(()),
         };
-        // If the node is down or refuses, the snapshot is folders with links; the tag is unique to this trial.
+        // If the node is down or refuses, the snapshot's folders are removed directly; the tag is unique to this trial.
         let left = there();
         for folder in &left {
             std::fs::remove_dir_all(folder).map_err(file("remove", folder))?;
@@ -91,7 +90,7 @@ impl Cleaner {
     }
 }
 
-/// The process that has the table now; it may be another one than at the start.
+/// The process that has the table now, which may be another one than at the start.
 fn node(entry: &Entry) -> Option<Target> {
     let same =
         target::find(TargetName::Pid(entry.process.0)).ok().filter(|target| target.start_ticks == entry.process.1);
@@ -100,14 +99,14 @@ fn node(entry: &Entry) -> Option<Target> {
 
 fn remove(folder: &PathBuf) -> Result<(), Error> {
     if !folder.join(MARKER).exists() {
-        // Not made yet, removed already, or killed between the two.
+        // The folder was not created yet, was removed already, or the process was killed between both steps.
         remove_if_empty(Some(folder));
         return Ok(());
     }
     std::fs::remove_dir_all(folder).map_err(file("remove", folder))
 }
 
-/// Cassandra removes `snapshots` with the last one, too.
+/// Cassandra also removes the folder `snapshots` with the last snapshot.
 fn remove_if_empty(folder: Option<&Path>) {
     if let Some(folder) = folder {
         let _ = std::fs::remove_dir(folder);
@@ -153,7 +152,7 @@ mod tests {
         assert!(
             !entry.folder.exists() && left(&state.join("logs")).is_empty() && left(&state.join("tries")).is_empty()
         );
-        // Cleaning twice does no harm. A folder without the marker is not ours.
+        // Cleaning twice has no further effect. A folder without the marker was not created by Helenus.
         std::fs::create_dir(&entry.folder).unwrap();
         std::fs::write(entry.folder.join("thesis.txt"), "").unwrap();
         cleaner.clean(&entry).unwrap();

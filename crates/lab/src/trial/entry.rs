@@ -1,4 +1,4 @@
-//! The journal entry of a try: the things that it has created.
+//! The journal entry of a try, which lists the things that it has created.
 
 use helenus_cassandra::journal::Journaled;
 use helenus_cassandra::process::{self, Process};
@@ -11,23 +11,23 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
-    /// The folder is made.
+    /// The folder is being created.
     Begin,
-    /// Cassandra makes hard links of the table's SSTables.
+    /// Cassandra makes hard links of the table's SSTables: a snapshot.
     Snapshot,
-    /// Hard links are made of its snapshot.
+    /// Helenus makes hard links of the snapshot's files.
     Link,
-    /// Cassandra's are removed.
+    /// Cassandra's snapshot is being removed.
     Clear,
-    /// The trial nodes are started, with the table.
+    /// The trial nodes are being started, with the table.
     Start,
     /// The trial nodes import the SSTables.
     Load,
-    /// All but a sample of each SSTable is removed.
+    /// Everything but a sample of each SSTable is being removed.
     Trim,
-    /// They compact.
+    /// The trial nodes compact.
     Settle,
-    /// The trial nodes are read.
+    /// The trial nodes are being read.
     Read,
 }
 
@@ -35,24 +35,24 @@ pub enum Step {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     pub id: String,
-    /// The helenus that does it: pid and start.
+    /// The helenus process of the try: pid and start time.
     pub runner: (i32, u64),
     pub step: Step,
     /// The user's node, as named in the command.
     pub node: String,
     /// CQL address of the node.
     pub address: Option<SocketAddr>,
-    /// Its process: pid and start.
+    /// The node's process: pid and start time.
     pub process: (i32, u64),
     pub keyspace: String,
     pub table: String,
-    /// Its data folders as seen from here.
+    /// The node's data folders, as seen by this process.
     pub data: Vec<PathBuf>,
     /// Folder of the trial nodes.
     pub folder: PathBuf,
-    /// Names of the trial clusters, whether they were started or not.
+    /// Names of the trial clusters, whether they have been started or not.
     pub clusters: Vec<String>,
-    /// Since the Unix epoch.
+    /// Start of the try, since the Unix epoch.
     pub begun_ms: u64,
 }
 
@@ -82,7 +82,7 @@ impl Entry {
         format!("helenus-try-{}", self.id)
     }
 
-    /// Whether the helenus that began it is still at it.
+    /// Whether the helenus process that began the try is still running it.
     pub fn is_running(&self) -> bool {
         Process::find(self.runner.0, self.runner.1).is_some()
     }

@@ -4,7 +4,7 @@ use helenus_notation::show_bytes as bytes;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Why a change could not be tried. The node that is asked about is as it was, or the text says what is left of it.
+/// Why a change could not be tried. The user's node is unchanged, or the text says what remains on it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -87,7 +87,7 @@ pub enum Error {
     Journal(#[from] JournalError),
 }
 
-/// For `map_err` on file operations.
+/// Creates an error for `map_err` on file operations.
 pub(super) fn file(action: &'static str, path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Error + use<> {
     let path = path.to_path_buf();
     move |source| match source.kind() {

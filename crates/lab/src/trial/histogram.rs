@@ -1,17 +1,17 @@
 //! Means of Cassandra's estimated histograms: counts by bucket, where each bucket is a fifth wider than the one before.
 
-/// Which values the first bucket has.
+/// Which values the first bucket counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Histogram {
-    /// 0 has a bucket of its own.
+    /// The first bucket counts only 0.
     WithZero,
-    /// The first bucket holds 0 and 1 alike; both count as 1.
+    /// The first bucket counts 0 and 1; both are taken as 1.
     FromOne,
 }
 
 impl Histogram {
-    /// The mean of what was counted between two readings, each value as the upper bound of its bucket: exact up to 8, and
-    /// at most a fifth above the truth from there on. None where nothing was counted.
+    /// The mean of the values counted between two readings, each taken as the upper bound of its bucket. It is exact
+    /// for values up to 8, and at most a fifth too high above. None if nothing was counted.
     pub fn mean(self, before: &[i64], after: &[i64]) -> Option<f64> {
         let was = before.iter().copied().chain(std::iter::repeat(0));
         let grown = self.bounds().zip(after.iter().zip(was));

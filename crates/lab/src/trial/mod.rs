@@ -5,7 +5,7 @@
 //!           └─ cleared as soon as they are made        └─▶ compaction until nothing is left ─▶ reads in blocks
 //! ```
 //!
-//! All that is made is in the journal before it is, and [`Cleaner`] takes it away, here or after a crash.
+//! Everything is entered in the journal before it is created, and [`Cleaner`] removes it, here or after a crash.
 
 mod clean;
 mod entry;
@@ -45,15 +45,15 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The name of the trial node with nothing changed.
+/// The name of the trial node without a change.
 pub const AS_IT_IS: &str = "unchanged";
 
 const PARTITIONER: &str = "Murmur3Partitioner";
 /// Cassandra clears the snapshot after this time, if Helenus does not. Linking takes seconds, copying as long as the disk takes.
 const SNAPSHOT_LASTS: Duration = Duration::from_secs(3600);
-/// A copy is at least so fast.
+/// The lowest speed of a copy that is expected.
 const COPIED_PER_S: u64 = 20 << 20;
-/// A schema.cql has the definition of one table.
+/// The largest schema.cql that is read; it has the definition of one table.
 const SCHEMA_BYTES_AT_MOST: u64 = 16 << 20;
 
 /// Progress of a try.
@@ -61,7 +61,7 @@ const SCHEMA_BYTES_AT_MOST: u64 = 16 << 20;
 pub enum Progress {
     Cluster(helenus_cassandra::Progress),
     Step(String),
-    /// News within a step.
+    /// An event within a step.
     Live(String),
 }
 
@@ -96,25 +96,24 @@ pub struct Outcome {
     pub sstables: usize,
     /// Bytes that were copied because the file system could not link them.
     pub copied_bytes: u64,
-    /// From the first word to the node until its snapshot was cleared.
+    /// Time from the first command to the node until its snapshot was cleared.
     pub snapshot_s: f64,
-    /// The share of the table's bytes that was tried, where it was not all.
+    /// The share of the table's bytes that was tried; None if it was the whole table.
     pub sampled: Option<f64>,
-    /// The first is the one with nothing changed.
+    /// The results; the first is that of the trial node without a change.
     pub variants: Vec<Variant>,
     pub reads: Reads,
     pub remarks: Vec<String>,
 }
 
 impl Trial<'_> {
-    /// Runs the try, and removes everything that was made, however it ends.
+    /// Runs the try, and removes everything that it created, however it ends.
     ///
-    /// # Errors
-    /// [`Error`]. If something is left, the journal has it, and the second value names it.
+    /// # Errors [`Error`]. If something remains, it is in the journal, and the second value names it.
     pub fn run(&self, tell: &mut dyn FnMut(Progress), cancel: &Cancel) -> (Result<Outcome, Error>, Option<Error>) {
         let mut entry = Entry {
             node: self.node.to_string(),
-            // The node's address in case its process ends; not an address of another network namespace.
+            // The node's address in case its process ends; None for an address in another network namespace.
             address: self.address.or(self.target.cql).filter(|_| is_apart(self.target.pid).is_ok_and(|apart| !apart)),
             process: (self.target.pid, self.target.start_ticks),
             keyspace: self.table.keyspace.clone(),
@@ -225,8 +224,8 @@ impl Trial<'_> {
         number.checked_sub(1).map_or(AS_IT_IS, |at| &self.candidates[at].name)
     }
 
-    /// Where the trial nodes are to be: beside the node's data, where they can be linked, unless that is another file system or
-    /// may not be written to.
+    /// Where the trial nodes' folder is created: beside the node's data, where files can be linked, unless that is
+    /// another file system or not writable.
     fn place(&self, entry: &Entry) -> Result<PathBuf, Error> {
         let name = entry.tag();
         if let Some(given) = &self.options.folder {
@@ -261,7 +260,7 @@ impl Trial<'_> {
         Room::of(there)?.check(&need, folder)
     }
 
-    /// Links the files of the snapshot into our folder, once; the trial nodes link them from there.
+    /// Links the files of the snapshot into our folder once; the trial nodes link them from there.
     fn take_over(
         &self,
         entry: &Entry,
@@ -301,8 +300,7 @@ impl Trial<'_> {
         Ok((snapshot, schema, copied))
     }
 
-    /// # Errors
-    /// [`Error::Unreadable`] when the keyspace's folder may not be looked into.
+    /// # Errors [`Error::Unreadable`] if the keyspace's folder is not readable.
     fn readable(&self, entry: &Entry) -> Result<(), Error> {
         for data in &entry.data {
             let folder = data.join(&entry.keyspace);
@@ -333,7 +331,8 @@ impl Trial<'_> {
         Ok(trial_nodes)
     }
 
-    /// Gives all trial nodes the SSTables, or a sample of each. The share of the table's bytes that a sample has.
+    /// Gives all trial nodes the SSTables, or a sample of each. Returns the share of the table's bytes that a sample
+    /// has.
     fn load(
         &self,
         entry: &mut Entry,
@@ -368,7 +367,7 @@ impl Trial<'_> {
     }
 
     fn give(&self, trial_node: &mut TrialNode, files: &[PathBuf], entry: &Entry, cancel: &Cancel) -> Result<(), Error> {
-        // By the name that an import takes the table from.
+        // Named so that an import recognizes the table.
         let folder = trial_node.node.folder.join("incoming").join(&entry.keyspace).join(&entry.table);
         sstables::link(files, &folder, |_| {}, cancel)?;
         let wanted = files.iter().filter(|path| sstables::is_data(path)).count();
@@ -441,7 +440,7 @@ fn check_partitioner(original: &Original) -> Result<(), Error> {
     }
 }
 
-/// A path of the node's as this process sees it: a node in a container has other mounts.
+/// A path of the node as seen by this process; a node in a container has other mounts.
 fn seen_from_here(target: &Target, path: &Path) -> PathBuf {
     let mounts = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
     if mounts("self") == mounts(&target.pid.to_string()) {

@@ -1,4 +1,4 @@
-//! The trial nodes, thrown away at the end: each with the table, as it is or with what is tried.
+//! The trial nodes, which are removed at the end: each has the table, unchanged or with a candidate's change.
 
 use super::schema::Schema;
 use super::{Candidate, Error, Options, Progress, TableName};
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Not the default ports, so that no client connects to a trial node by mistake.
 const NATIVE_PORT: u16 = 19042;
 const STORAGE_PORT: u16 = 17000;
-/// Reading a partition full of tombstones takes long.
+/// Timeout of reads: reading a partition full of tombstones takes long.
 pub(super) const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 
 /// A trial node. It ends with this process at the latest.
@@ -21,7 +21,7 @@ pub(super) struct TrialNode {
     pub name: String,
     pub node: Node,
     pub link: Link,
-    /// Whether the table's definition leaves compaction enabled.
+    /// Whether the table's definition has compaction enabled.
     pub compacts: bool,
     cluster: Cluster,
 }
@@ -67,17 +67,17 @@ pub(super) struct Plan<'a> {
     pub version: Version,
     pub options: &'a Options,
     pub original: &'a Original,
-    /// Its tokens, if the ring's matter.
+    /// Its tokens, if the tokens of the ring matter.
     pub tokens: Vec<i64>,
     pub schema: &'a Schema,
     pub table: &'a TableName,
 }
 
 impl Plan<'_> {
-    /// Starts a node of its own ring, and makes the table in it, empty and with its compactions off.
+    /// Starts a node of its own ring, and creates the table in it, empty and with compactions disabled.
     ///
     /// # Errors
-    /// [`Error::Candidate`] when Cassandra refuses what is to be tried.
+    /// [`Error::Candidate`] if Cassandra refuses the candidate.
     pub fn start(
         &self,
         (cluster, folder): (&str, &Path),
@@ -146,7 +146,7 @@ impl Plan<'_> {
     }
 }
 
-/// Whether a setting can be given to another node: from 4.1 on nodes also report names of 4.0.
+/// Whether a setting can be given to another node. From 4.1 on nodes also report settings under their names in 4.0.
 fn is_of(name: &str, line: Line) -> bool {
     line == Line::V4_0 || !["_in_mb", "_mb_per_sec"].iter().any(|unit| name.ends_with(unit))
 }

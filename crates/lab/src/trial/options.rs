@@ -22,7 +22,7 @@ impl TableName {
         format!("{}.{}", quoted(&self.keyspace), quoted(&self.table))
     }
 
-    /// A statement with the table's full name, which it may have named without keyspace.
+    /// A statement with the table's full name in place of a name without keyspace.
     pub(super) fn qualify(&self, statement: &str) -> String {
         let lower = statement.to_ascii_lowercase();
         let Some(from) = lower.find(" from ").map(|at| at + " from ".len()) else { return statement.to_string() };
@@ -38,7 +38,7 @@ impl fmt::Display for TableName {
     }
 }
 
-/// The candidate.
+/// A candidate: a change to be tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Candidate {
     pub name: String,
@@ -47,7 +47,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// The statement that makes the table so, on all nodes of a ring.
+    /// The statement that makes the change on all nodes of a ring.
     pub fn alter(&self, table: &TableName) -> String {
         let options: Vec<String> = self.options.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         format!("ALTER TABLE {} WITH {}", table.quoted(), options.join(" AND "))
@@ -61,18 +61,18 @@ pub struct Replayed {
     pub count: u64,
 }
 
-/// How it is tried.
+/// Options of a try.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Heap of each trial node.
     pub heap: String,
     /// "key=value" for cassandra.yaml of all trial nodes.
     pub settings: Vec<String>,
-    /// Where the trial nodes are to be; none for a place beside the node's data.
+    /// Folder for the trial nodes; None for one beside the node's data.
     pub folder: Option<PathBuf>,
-    /// The share of all tokens that is tried; none for the whole table.
+    /// The share of all tokens that is tried; None for the whole table.
     pub sample: Option<f64>,
-    /// Reads of a recording; none for whole partitions.
+    /// Reads from a recording; None for reads of whole partitions.
     pub replayed: Vec<Replayed>,
     pub blocks: usize,
     /// The longest time for compaction; SSTables that are not compacted by then stay as they are.

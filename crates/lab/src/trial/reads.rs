@@ -1,4 +1,4 @@
-//! Reads of the trial nodes: the same ones of each, block by block.
+//! Reads of the trial nodes: the same reads on each node, block by block.
 
 use super::histogram::Histogram;
 use super::nodes::TrialNode;
@@ -13,15 +13,15 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Rows that a generated read takes at most.
+/// The most rows of a generated read.
 pub const ROWS: i32 = 500;
-/// Partitions that are read.
+/// Number of partitions that are read.
 const KEYS: usize = 2000;
-/// Keys that are sampled at each position.
+/// Number of keys that are sampled at each position.
 const KEYS_AT_ONCE: usize = 20;
 /// Approximate length of a block of reads of one trial node.
 const BLOCK: Duration = Duration::from_secs(2);
-/// Warm-up of each trial node, in turns: a JVM that has just started compiles.
+/// Warm-up of each trial node, in turns, because a JVM that has just started is still compiling.
 const WARM_UP: Duration = Duration::from_secs(12);
 const TURN: Duration = Duration::from_secs(2);
 const FEWEST_READS: usize = 20;
@@ -29,7 +29,7 @@ const FEWEST_READS: usize = 20;
 /// The statements and values of all reads.
 struct Requests {
     statements: Vec<String>,
-    /// Statement and values of each.
+    /// Statement and values of each read.
     list: Vec<(usize, Vec<Option<Vec<u8>>>)>,
 }
 
@@ -40,14 +40,14 @@ pub struct Statement {
     pub share: f64,
 }
 
-/// One block of one trial node.
+/// One block of reads of one trial node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Block {
     pub variant: String,
     pub block: usize,
     pub reads: usize,
-    /// By name: `read_mean`, `read_p50`, `read_p99`, `local_read` in ms, `sstables_per_read`, `tombstones_per_slice`,
-    /// `live_per_slice` as means over the block's reads.
+    /// Figures by name: `read_mean`, `read_p50`, `read_p99`, `local_read` in ms; `sstables_per_read`,
+    /// `tombstones_per_slice`, `live_per_slice` as means over the block's reads.
     pub figures: BTreeMap<&'static str, f64>,
 }
 
@@ -120,7 +120,7 @@ pub(super) fn read(
         }
         at += count;
     }
-    // The last turn's is the warmest, but the slowest is the safest.
+    // Use the slowest turn for the estimate, which is the safe choice; the last one is the warmest.
     let count = (BLOCK.as_secs_f64() / mean.as_secs_f64().max(1e-6)) as usize;
     let count = count.clamp(FEWEST_READS, requests.list.len().max(FEWEST_READS));
     let mut done = Vec::new();
@@ -205,7 +205,7 @@ impl TrialReader<'_> {
 fn figures(mut taken: Vec<Duration>, before: &ReadCounts, after: &ReadCounts) -> BTreeMap<&'static str, f64> {
     taken.sort_unstable();
     let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
-    // The smallest that is not exceeded by so large a share.
+    // The smallest value that at least this share of the values does not exceed.
     let quantile = |share: f64| ms(taken[((taken.len() as f64 * share).ceil() as usize).clamp(1, taken.len()) - 1]);
     let mut figures = BTreeMap::from([
         ("read_mean", ms(taken.iter().sum::<Duration>()) / taken.len() as f64),
@@ -244,7 +244,7 @@ impl Keys {
         let mut random = StdRng::seed_from_u64(1);
         let mut keys = Keys { columns, rows: Vec::new() };
         let mut in_vain = 0;
-        // A table of fewer partitions than that gives the same ones again and again.
+        // A table with fewer partitions gives the same ones repeatedly.
         for _ in 0..KEYS / KEYS_AT_ONCE * 2 {
             if keys.rows.len() >= KEYS || in_vain > 20 || cancel.is_cancelled() {
                 break;
@@ -259,7 +259,7 @@ impl Keys {
             in_vain = if new.is_empty() { in_vain + 1 } else { 0 };
             keys.rows.extend(new);
         }
-        // Not in the order of the tokens, as no client reads.
+        // Shuffled, because no client reads in the order of tokens.
         for last in (1..keys.rows.len()).rev() {
             keys.rows.swap(last, random.random_range(0..=last));
         }
@@ -292,13 +292,13 @@ fn key_columns(connection: &mut Connection, table: &TableName) -> Result<Vec<Str
 }
 
 impl Requests {
-    /// Each partition from its beginning.
+    /// Reads each partition from its beginning.
     fn whole(keys: &Keys, table: &TableName) -> Requests {
         let statement = format!("SELECT * FROM {} WHERE {} LIMIT {ROWS}", table.quoted(), keys.condition());
         Requests { statements: vec![statement], list: keys.rows.iter().map(|key| (0, key.clone())).collect() }
     }
 
-    /// The statements of a recording by their shares, each with values of a row that is there.
+    /// The statements of a recording by their shares, each with the values of an existing row.
     fn replay(
         keys: &Keys,
         table: &TableName,
@@ -368,7 +368,7 @@ fn values(prepared: &Prepared, row: &RawRows) -> Result<Vec<Option<Vec<u8>>>, St
         let found = match name.as_str() {
             "[limit]" | "[per_partition_limit]" => Some(ROWS.to_be_bytes().to_vec()),
             _ => match name.strip_prefix("in(").and_then(|name| name.strip_suffix(')')) {
-                // A list of one value.
+                // A list with a single value.
                 Some(name) if matches!(of, Type::List(_)) => of_column(name).map(|value| {
                     let length = u32::try_from(value.len()).unwrap_or(u32::MAX);
                     [&1_u32.to_be_bytes()[..], &length.to_be_bytes()[..], &value[..]].concat()

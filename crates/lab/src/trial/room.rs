@@ -1,4 +1,4 @@
-//! Checks, before anything is made, that disk and memory have room for the trial nodes.
+//! Checks, before anything is created, that disk and memory suffice for the trial nodes.
 
 use super::Error;
 use super::error::file;
@@ -7,18 +7,18 @@ use std::path::Path;
 
 /// Commit logs, logs and Cassandra's own tables of one trial node.
 const OF_A_NODE: u64 = 256 << 20;
-/// Beside its heap: metaspace, code, threads, buffers, and what is kept of SSTables off the heap.
+/// Memory besides the heap: metaspace, code, threads, buffers, and off-heap data of SSTables.
 const BESIDE_HEAP: u64 = 512 << 20;
-/// Share of the file system that stays free: usually a node uses it.
+/// Share of the file system that must stay free, because the user's node usually uses it.
 const LEFT: f64 = 0.05;
 /// The share of the usable space that a proposed sample may take.
 const SPARE: f64 = 0.9;
 
-/// The space that a try needs.
+/// The disk space that a try needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Need {
     pub table_bytes: u64,
-    /// The share of the table that the trial nodes take over, and write once; none for all of it.
+    /// The share of the table that the trial nodes get, and write once; None for the whole table.
     pub sample: Option<f64>,
     /// Bytes to copy because the file system can't link them.
     pub copied_bytes: u64,
@@ -52,7 +52,7 @@ impl Need {
     }
 }
 
-/// A file system's room.
+/// The free space of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Room {
     pub available: u64,
@@ -69,8 +69,7 @@ impl Room {
         Ok(Room { available: facts.f_bavail * facts.f_frsize, left: (total as f64 * LEFT) as u64 })
     }
 
-    /// # Errors
-    /// [`Error::Room`] with what would fit.
+    /// # Errors [`Error::Room`], which says what would fit.
     pub fn check(&self, need: &Need, folder: &Path) -> Result<(), Error> {
         let usable = self.available.saturating_sub(self.left);
         if need.disk_bytes() <= usable {
@@ -86,7 +85,8 @@ impl Room {
         })
     }
 
-    /// The largest sample that fits, if one does. Some space stays spare, because the snapshot flushes memtables first.
+    /// The largest sample that fits; None if none does. Some space is left, because the snapshot flushes memtables
+    /// first.
     fn way_out(&self, need: &Need) -> String {
         let elsewhere = "name a --folder with more";
         let usable = (self.available.saturating_sub(self.left) as f64 * SPARE) as u64;
@@ -117,7 +117,7 @@ pub(super) fn check_memory(nodes: usize, heap: &str) -> Result<(), Error> {
     if need <= free { Ok(()) } else { Err(Error::Memory { nodes, heap: heap.to_string(), need, free }) }
 }
 
-/// None if the kernel doesn't tell.
+/// None if the kernel does not report it.
 fn free_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

@@ -3,13 +3,14 @@
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// Ranges that a sample has. A node has some ranges of the ring only, so that few would miss or hit them all.
+/// Number of ranges of a sample. A node has some ranges of the ring, and a few ranges of the sample might miss or hit
+/// all of them.
 const SPANS: i128 = 64;
 const LEAST: i128 = i64::MIN as i128;
-/// All tokens of Murmur3Partitioner, but the least, which no key has.
+/// All tokens of Murmur3Partitioner except the smallest, which no key has.
 const TOKENS: i128 = (1 << 64) - 1;
 
-/// Tokens after the one, up to the other.
+/// A range of tokens: after the first one, up to the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
     pub after: i64,
@@ -20,7 +21,7 @@ impl Span {
     pub const ALL: Span = Span { after: i64::MIN, to: i64::MAX };
 }
 
-/// Spans that are evenly spread, and together this share of all tokens: 0 < `share` < 1.
+/// Evenly spaced ranges that together have this share of all tokens: 0 < `share` < 1.
 pub(super) fn spans(share: f64, seed: u64) -> Vec<Span> {
     let each = TOKENS / SPANS;
     let width = ((each as f64 * share) as i128).max(1);

@@ -11,7 +11,7 @@ const OURS: &str = "org.apache.cassandra.";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schema {
     statements: Vec<String>,
-    /// Indexes that a trial node is without.
+    /// Indexes that the trial nodes do not have.
     pub indexes: usize,
 }
 
@@ -47,7 +47,7 @@ impl Schema {
         Ok(schema)
     }
 
-    /// The statements, the keyspace's first.
+    /// The statements, with the keyspace's first.
     pub fn statements<'s>(&'s self, keyspace: &str) -> impl Iterator<Item = String> + use<'s> {
         // One node has all replicas; a read at the keyspace's own replication factor would wait for more nodes.
         let keyspace = format!(
@@ -71,7 +71,7 @@ fn in_comment(comment: &str) -> Vec<String> {
     }
 }
 
-/// Split at semicolons that are in no text, name or comment.
+/// Splits at semicolons outside of strings, names and comments.
 fn statements(text: &str) -> Vec<String> {
     split(text, true)
 }
@@ -102,7 +102,7 @@ fn split(text: &str, opens_comments: bool) -> Vec<String> {
                 continue;
             }
             (None, '\'' | '"') => within = Some(letter),
-            // A quote that is doubled ends and begins again.
+            // A doubled quote ends the string and begins it again.
             (Some(quote), _) if quote == letter => within = None,
             _ => {}
         }
@@ -113,7 +113,7 @@ fn split(text: &str, opens_comments: bool) -> Vec<String> {
     statements.iter().map(|statement| statement.trim().to_string()).filter(|statement| !statement.is_empty()).collect()
 }
 
-/// The class of `compression = {…}`, where one is named.
+/// The class of `compression = {…}`, if one is named.
 fn compressor(statement: &str) -> Option<String> {
     let options = statement.split_once("compression = {")?.1.split_once('}')?.0;
     let class = options.split_once("'class'").or_else(|| options.split_once("'sstable_compression'"))?.1;

@@ -11,21 +11,21 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 const EVERY: Duration = Duration::from_secs(1);
-/// Polls in a row with nothing to compact that end the wait: the node's estimate lags behind.
+/// If this many polls in a row find nothing to compact, the wait ends; the node's estimate lags behind.
 const STEADY_READINGS: u32 = 4;
 /// Polls in a row without progress that end the wait too, even if the node's estimate is not 0.
 const IDLE_READINGS: u32 = 30;
-/// Log messages of Cassandra about a compaction that it gives up for lack of disk space.
+/// Cassandra's log messages about a compaction that it skips for lack of disk space.
 const NO_ROOM: [&str; 3] = ["Not enough space for compaction", "No space left on device", "insufficient disk space"];
 
-/// A trial node whose compactions are waited for.
+/// A trial node that is waited for.
 struct Waited<'s> {
     trial_node: &'s mut TrialNode,
     before: Figures,
     now: Figures,
     steady: u32,
     idle: u32,
-    /// When it first had nothing left to compact.
+    /// The time since which it has nothing left to compact.
     at_rest: Option<Duration>,
     log_read: u64,
 }
@@ -41,7 +41,7 @@ pub struct Settled {
     pub droppable_ratio: Option<f64>,
     /// Bytes that its compactions have written.
     pub compacted_bytes: i64,
-    /// Until nothing was left, beside the others' compactions; none when something was.
+    /// Time until nothing was left, while the other nodes compacted as well; None if something was left.
     pub compacted_s: Option<f64>,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn settle(
             waited.read(&name, begun.elapsed())?;
         }
         let text = all.iter().map(|waited| waited.text(begun.elapsed())).collect::<Vec<_>>().join("; ");
-        // Often enough for a terminal, and not a line each second in a log.
+        // Reported often on a terminal, and rarely in a log.
         if begun.elapsed() >= next_report {
             next_report = begun.elapsed() * 2;
             tell(Progress::Step(text));

@@ -12,7 +12,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Components that are never written to once they are there, by the end of their names.
+/// Components that are never modified after they are written, by the end of their names.
 const WRITTEN_ONCE: [&str; 8] = [
     "-Data.db",
     "-Index.db",
@@ -67,7 +67,7 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// How many SSTables it has.
+    /// The number of its SSTables.
     pub fn sstables(&self) -> usize {
         self.files.iter().filter(|path| is_data(path)).count()
     }
@@ -78,15 +78,15 @@ pub(super) fn is_data(path: &Path) -> bool {
     path.to_string_lossy().ends_with("-Data.db")
 }
 
-/// Components of indexes that are attached to SSTables (SAI, SASI): a trial node has no index.
+/// Components of SSTable-attached indexes (SAI, SASI); a trial node has no index.
 fn is_of_an_index(name: &str) -> bool {
     name.contains("-SAI+") || name.contains("-SI_")
 }
 
-/// Links files into a folder of ours, or copies them. How many bytes were copied of those that could have been linked.
+/// Links files into a folder of ours, or copies them. Returns how many bytes of immutable components were copied
+/// instead of linked.
 ///
-/// # Errors
-/// [`Error::Unreadable`], [`Error::File`] (of kind not found: it is gone), [`Error::Cancelled`].
+/// # Errors [`Error::Unreadable`], [`Error::File`] (of kind not found if the file was removed), [`Error::Cancelled`].
 pub(super) fn link(files: &[PathBuf], to: &Path, mut done: impl FnMut(usize), cancel: &Cancel) -> Result<u64, Error> {
     std::fs::create_dir_all(to).map_err(file("make the folder", to))?;
     let mut copied = 0;
@@ -111,8 +111,8 @@ pub(super) fn link(files: &[PathBuf], to: &Path, mut done: impl FnMut(usize), ca
     Ok(copied)
 }
 
-/// Copies a file with its times: Cassandra takes that of the data for the age of an SSTable. Where the file system shares
-/// blocks it does here, too.
+/// Copies a file with its times, because Cassandra takes the age of an SSTable from its data file. The copy shares
+/// blocks if the file system supports it.
 fn copy(from: &Path, to: &Path) -> Result<u64, Error> {
     // The node's user may have put something else there since it was listed.
     let mut source = open_regular_no_link(from).map_err(file("copy", from))?;
@@ -126,7 +126,7 @@ fn copy(from: &Path, to: &Path) -> Result<u64, Error> {
     Ok(bytes)
 }
 
-/// The files that a stopped compaction leaves unchanged, like [`Snapshot::read`] of a table's folder.
+/// The files that a stopped compaction leaves unchanged, in the form of [`Snapshot::read`] for a table's folder.
 pub(super) fn of_table(data: &Path, keyspace: &str, table: &str) -> Result<Snapshot, Error> {
     let is_of = |name: &str| name.rsplit_once('-').is_some_and(|(of, id)| of == table && id.len() == 32);
     let folder = data.join(keyspace);

@@ -21,14 +21,14 @@ pub(super) fn needed<'o>(original: &'o Original, table: &str) -> Result<Option<V
     Ok(Some(order.needed))
 }
 
-/// The statement that makes a type elsewhere.
+/// The statement that creates a type.
 pub(super) fn create(keyspace: &str, user_type: &UserType) -> String {
     let fields = user_type.field_names.iter().zip(&user_type.field_types);
     let fields: Vec<String> = fields.map(|(name, cql_type)| format!("{} {cql_type}", quoted(name))).collect();
     format!("CREATE TYPE IF NOT EXISTS {}.{} ({})", quoted(keyspace), quoted(&user_type.name), fields.join(", "))
 }
 
-/// A walk through the types, depth first.
+/// A depth-first walk through the types.
 struct Order<'o, 't> {
     table: &'t str,
     types: &'o [UserType],
@@ -115,7 +115,8 @@ mod tests {
     }
 
     proptest! {
-        /// Each type may have those of smaller numbers in it, in any way that CQL knows, and is listed wherever.
+        /// Each type may contain those with smaller numbers, in any form that CQL has, and they are listed in any
+        /// order.
         #[test]
         fn each_type_is_made_once_and_after_its_parts(
             uses in prop::collection::vec(prop::collection::vec((any::<prop::sample::Index>(), 0..5_usize), 0..4), 1..12),

@@ -1,4 +1,4 @@
-//! The writer of a kept recording: begins segments, closes the one before in the background, and deletes the oldest.
+//! The writer of a kept recording: begins segments, closes the previous one in the background, and deletes the oldest.
 
 use super::{Kept, SEGMENTS, begin_of, name_of, names, segment};
 use crate::manifest::{Manifest, State};
@@ -11,17 +11,17 @@ use std::path::Path;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// The longest and the shortest time that a segment is written, whatever is kept.
+/// The longest and the shortest time that a segment is written, whatever is to be kept.
 const LONGEST: Duration = Duration::from_secs(60);
 const SHORTEST: Duration = Duration::from_secs(10);
-/// Segments in the time that is kept, and in the size.
+/// Number of segments in the time that is kept, and in the size that is kept.
 const PARTS: u32 = 30;
 const PARTS_OF_SIZE: u64 = 8;
 /// The most segments that may wait to be closed. If the disk is that slow, no further segment begins.
 const MOST_CLOSING: usize = 2;
-/// After a segment could not be begun, the one before goes on for this time.
+/// If a segment could not be begun, the previous one continues for this time.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
-/// If the wall clock was set by more than this, later segments have another clock.
+/// If the wall clock was set by more than this, later segments have a new clock offset.
 const SAME_CLOCK_NS: i64 = 1_000_000_000;
 /// A segment gets this name while it is deleted, so that no reader opens it.
 const DELETED: &str = "deleted";
@@ -35,18 +35,18 @@ pub struct Keeper {
     kept: Kept,
     segment: Recorder,
     begun: Instant,
-    /// Segments that become Parquet, by name.
+    /// Segments that are being converted to Parquet, by name.
     pub(super) closing: Vec<(String, JoinHandle<Result<(), Error>>)>,
     retry_at: Option<Instant>,
-    /// Bytes of closed segments, by name.
+    /// Size in bytes of closed segments, by name.
     sizes: BTreeMap<String, u64>,
     segments: usize,
     bytes: u64,
 }
 
 impl Keeper {
-    /// Begins a kept recording, or goes on with one whose recorder has ended: segments that were not closed are salvaged in the
-    /// background.
+    /// Begins a kept recording, or continues one whose recorder has ended: segments that were not closed are salvaged
+    /// in the background.
     pub fn begin(path: &Path, mut manifest: Manifest, kept: Kept) -> Result<Keeper, Error> {
         manifest.kept = Some(kept);
         let (folder, lock) = match Manifest::read(path) {
@@ -117,13 +117,13 @@ impl Keeper {
             && self.retry_at.is_none_or(|at| Instant::now() >= at)
     }
 
-    /// Begins a segment, for sources to go on in. Then [`Keeper::turned`] ends the one before.
+    /// Begins a segment in which the sources should continue. Then [`Keeper::turned`] ends the previous one.
     pub fn begin_next(&mut self) -> Result<Recorder, Error> {
         self.retry_at = Some(Instant::now() + RETRY_AFTER);
         begin_segment(&self.folder, &self.manifest, self.kept)
     }
 
-    /// Ends the segment before `next`, to which all sources have gone on, and closes it in the background.
+    /// Ends the segment before `next`, in which all sources have continued, and closes it in the background.
     pub fn turned(&mut self, next: Recorder) {
         let before = std::mem::replace(&mut self.segment, next);
         (self.begun, self.retry_at) = (Instant::now(), None);
@@ -132,14 +132,14 @@ impl Keeper {
         self.in_background(name, close);
     }
 
-    /// Deletes a segment that [`Keeper::begin_next`] began and no source has gone on in.
+    /// Deletes a segment that [`Keeper::begin_next`] began and in which no source has continued.
     pub fn abandon(&mut self, next: &Recorder) -> Result<(), Error> {
-        // The segment is empty, so that a failure to close it loses nothing.
+        // The segment is empty, so a failure to close it loses nothing.
         let _ = next.close();
         self.delete(&name_in(next))
     }
 
-    /// Deletes the segments that are too old or too many, and returns what could not be closed or deleted.
+    /// Deletes the segments that are too old or exceed the size, and returns errors of closing and deleting.
     pub fn sweep(&mut self) -> Vec<Error> {
         let mut failed = self.join_closed(false);
         if let Err(error) = self.delete_old() {
@@ -182,7 +182,7 @@ impl Keeper {
     }
 
     fn in_background(&mut self, name: String, work: impl FnOnce() -> Result<(), Error> + Send + 'static) {
-        // Without a thread the segment stays a stream, which can be read and deleted as well.
+        // If no thread can be started, the segment stays a stream, which can be read and deleted as well.
         if let Ok(thread) = std::thread::Builder::new().name("recorder-close".to_string()).spawn(work) {
             self.closing.push((name, thread));
         }
@@ -194,7 +194,7 @@ impl Keeper {
             std::mem::take(&mut self.closing).into_iter().partition(|(_, thread)| all || thread.is_finished());
         self.closing = going_on;
         let ended: Vec<(String, JoinHandle<Result<(), Error>>)> = ended;
-        // A panic has been printed.
+        // The message of a panic has been printed.
         ended.into_iter().filter_map(|(_, thread)| thread.join().ok()?.err()).collect()
     }
 
@@ -269,7 +269,7 @@ fn begin_segment(folder: &Folder, kept: &Manifest, limits: Kept) -> Result<Recor
     let path = folder.path().join(SEGMENTS).join(name_of(begin_ns));
     let recorder = Recorder::create(&path, manifest)?;
     if let Some(most) = limits.max_bytes {
-        // Reached only where the sources can't go on in a new segment.
+        // Reached only if the sources can't continue in a new segment.
         recorder.limit_size(most / 2);
     }
     Ok(recorder)

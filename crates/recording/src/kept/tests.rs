@@ -21,7 +21,7 @@ fn place() -> (tempfile::TempDir, PathBuf) {
     (place, folder)
 }
 
-/// Numbered rows, with the node's settings as a source writes them at the begin of each segment.
+/// Numbered rows, with the node's settings, which a source writes at the start of each segment.
 fn append(recorder: &Recorder, numbers: std::ops::Range<i64>) {
     recorder.append_all(numbers.map(|number| rows::Request {
         intended_start_ns: number,
@@ -182,7 +182,7 @@ fn a_recorder_goes_on_where_one_was_killed() {
     turn(&mut keeper);
     append(keeper.recorder(), 10..20);
     flushed(&keeper, 20);
-    // A drop leaves files as a kill does.
+    // Dropping it leaves the same files as a kill.
     drop(keeper);
     let opened = Recording::open(&folder).unwrap();
     assert!(numbers(&opened).into_iter().eq(0..20) && !opened.is_growing());
@@ -232,7 +232,7 @@ fn a_segment_that_was_abandoned_leaves_nothing() {
     keeper.close(&mut |_| {}).unwrap();
 }
 
-/// A thread that writes rows without a pause, in segments that are closed and deleted meanwhile.
+/// A thread that writes rows without a pause, while segments are closed and deleted.
 #[test]
 fn a_tail_has_each_row_once() {
     let (_place, folder) = place();
@@ -350,7 +350,7 @@ fn a_window_is_frozen_with_the_state_before_it() {
     for second in 0..60 {
         request(keeper.recorder(), at(second), at(second) + 1);
     }
-    // This request lasts into the window.
+    // This request extends into the window.
     request(keeper.recorder(), at(5), at(31));
     setting(keeper.recorder(), at(50), "after");
     flushed(&keeper, 61);
@@ -374,7 +374,7 @@ fn a_window_is_frozen_with_the_state_before_it() {
     keeper.close(&mut |_| {}).unwrap();
 }
 
-/// The profiler hands over its samples late: then a stack is older than the segment that it is in.
+/// The profiler delivers its samples late, so a stack may be older than its segment.
 #[test]
 fn a_frozen_window_has_the_stacks_of_its_segments() {
     let (place, folder) = place();

@@ -9,7 +9,7 @@ use std::io::Write;
 
 const GROUPS: i64 = 12;
 const ROWS: i64 = 9;
-/// A time whose encoding has no zero bytes.
+/// A time whose encoding contains no zero bytes.
 const FIRST: i64 = 1_000_000;
 
 /// Rows whose columns depend on each other, so that a test notices a row that was never written.
@@ -62,7 +62,7 @@ fn groups(stream: &[u8]) -> Vec<(usize, usize)> {
     groups
 }
 
-/// Reads the numbers of all rows, and checks that each row is as it was written.
+/// Reads the numbers of all rows, and checks each row.
 fn read_all(stream: &[u8]) -> (Vec<i64>, Option<Unread>) {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(stream).unwrap();
@@ -82,7 +82,7 @@ fn read_all(stream: &[u8]) -> (Vec<i64>, Option<Unread>) {
     (numbers, unread.unwrap())
 }
 
-/// SplitMix64: the same mutations each time.
+/// SplitMix64, so that the mutations are always the same.
 struct Random(u64);
 
 impl Random {
@@ -140,7 +140,7 @@ fn a_flipped_bit_costs_its_group_alone() {
         let (numbers, unread) = read_all(&stream);
         let unread = unread.unwrap();
         let bytes = groups[group].1 - groups[group].0;
-        // The first is the schema's, which this version knows.
+        // The first group is the schema's, which this version knows.
         let lost = if group == 0 { 0..0 } else { (group as i64 - 1) * ROWS..group as i64 * ROWS };
         assert_eq!(unread.bytes, bytes as u64, "bit at {at}");
         assert!(!unread.is_cut || group == groups.len() - 1, "bit at {at}");
@@ -170,7 +170,7 @@ fn a_tail_that_is_cut_or_zeros_gives_no_rows() {
 
         let mut zeroed = whole.clone();
         zeroed[at..].fill(0);
-        // Some ended with zeros before.
+        // Some of the streams ended with zeros before.
         let same = groups.iter().take_while(|(begin, end)| zeroed[*begin..*end] == whole[*begin..*end]).count();
         let Some(last) = same.checked_sub(1) else { continue };
         let (numbers, unread) = read_all(&zeroed);
