@@ -1,8 +1,8 @@
-//! Copies the agent's jar, the profiler's library and the pages' templates to the folder that the binary embeds them from. Files
-//! that another clone built into the same target folder may be gone.
+//! Copies the agent's jar, the profiler's library and the pages' templates to the folder that the binary embeds them
+//! from. Files that another clone built into the same target folder may be gone.
 //!
-//! `make check` needs none of them: with HELENUS_STUBS in the environment, as it sets it, what is not built is a stub, and the
-//! binary refuses to run.
+//! `make check` needs none of them: it sets HELENUS_STUBS in the environment. Then files that were not built are
+//! replaced by stubs, and the binary refuses to run.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,11 +11,11 @@ fn main() {
     if let Err(error) = deflate("third-party.toml") {
         println!("cargo::error=cannot compress third-party.toml: {error}");
     }
-    // The linker of this target alone can fold functions that are the same.
+    // Only the linker of this target can merge identical functions.
     if std::env::var("TARGET").as_deref() == Ok("x86_64-unknown-linux-gnu") {
         println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
     }
-    // As its Maven artifact names the architectures.
+    // The names of architectures in its Maven artifacts.
     let architecture = match std::env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
         Ok("aarch64") => "arm64",
         _ => "x64",
@@ -39,7 +39,7 @@ fn main() {
             missing.push(name);
             std::fs::write(&to, stub)
         } else {
-            // Not of a stub: a file that is not there would make each build a new one.
+            // Not for a stub: a file that does not exist would cause a rebuild each time.
             println!("cargo::rerun-if-changed={built}");
             std::fs::copy(built, &to).map(|_| ())
         };

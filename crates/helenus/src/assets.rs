@@ -1,6 +1,6 @@
 //! Files that are embedded in the binary.
 
-/// Parts by other authors, their licenses and the texts of these: TOML, deflated.
+/// The parts by other authors, with their licenses and the license texts: TOML, deflated.
 pub const THIRD_PARTY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/third-party.toml.deflate"));
 
 /// The agent that is loaded into a node's JVM.
@@ -20,11 +20,10 @@ pub const WORKBENCH_HTML: &str = include_str!(concat!(env!("OUT_DIR"), "/workben
 pub const WORKBENCH_JS: &str = include_str!(concat!(env!("OUT_DIR"), "/workbench.js"));
 pub const WORKBENCH_CSS: &str = include_str!(concat!(env!("OUT_DIR"), "/workbench.css"));
 
-/// The names of the files that a binary built for `make check` replaces by stubs.
+/// The names of the files that are stubs in a binary built for `make check`.
 const MISSING: Option<&str> = option_env!("HELENUS_MISSING");
 
-/// # Errors
-/// Fails if the binary was built with stubs instead of the files that it carries.
+/// # Errors Fails if the binary was built with stubs instead of these files.
 pub fn all_there() -> anyhow::Result<()> {
     match MISSING {
         None => Ok(()),

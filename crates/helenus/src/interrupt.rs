@@ -1,4 +1,4 @@
-//! Ctrl-C: the first asks everything to end well, the second ends at once.
+//! Ctrl-C: the first one asks everything to end cleanly, the second one ends the process at once.
 
 use anyhow::{Context, Result};
 use helenus_cassandra::Cancel;
@@ -8,7 +8,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 pub fn cancel_on_signals() -> Result<Cancel> {
     let cancel = Cancel::new();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // In this order: at the first signal the flag is not yet set, and the default action is left out.
+        // In this order, because at the first signal the flag is not set yet, and the default action is not taken.
         signal_hook::flag::register_conditional_default(signal, cancel.flag())
             .and_then(|_| signal_hook::flag::register(signal, cancel.flag()))
             .context("cannot take signals")?;

@@ -1,6 +1,6 @@
-//! How many files this process may have open.
+//! The limit of open files of this process.
 
-/// With a lower limit, an error may come from it whatever its text says: some libraries drop the cause.
+/// Below this limit, an error may be caused by it whatever its text says, because some libraries drop the cause.
 const FEW: u64 = 256;
 
 /// The hard limit of open files.

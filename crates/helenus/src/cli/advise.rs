@@ -94,7 +94,7 @@ fn text(report: &AdviceReport, width: usize) -> String {
     lines.join("\n")
 }
 
-/// The lines of one piece of advice, and an empty line.
+/// The lines of one piece of advice, followed by an empty line.
 fn lines_of(advice: &Advice, width: usize) -> Vec<String> {
     let about = terminal::bold(advice.table.as_deref().unwrap_or("the node"));
     let severity = terminal::severity(advice.severity.name());

@@ -3,14 +3,14 @@
 /// Names of secrets: a whole word, or the last word of a name.
 const SECRETS: [&str; 9] =
     ["password", "passwd", "passphrase", "secret", "token", "credential", "credentials", "apikey", "authorization"];
-/// Words between a header's name and its secret.
+/// Words that may come between a header's name and its secret.
 const SCHEMES: [&str; 2] = ["bearer", "basic"];
 /// Options of Cassandra's tools that are followed by a password.
 const OPTIONS: [&str; 3] = ["-pw", "--pw", "--pass"];
 /// Tools whose -p is a password; elsewhere it is a port, a path or a pid.
 const WITH_P: [&str; 2] = ["cqlsh", "dsbulk"];
 
-/// The command for alerts, which often has an address that is a secret.
+/// The option with the command for alerts, which often contains an address that is a secret.
 const ALERT: &str = "--exec";
 
 const HIDDEN: &str = "…";
@@ -37,7 +37,7 @@ struct SecretFilter {
 }
 
 impl SecretFilter {
-    /// A word of a command, which may be a command of several words itself (`sh -c '…'`).
+    /// Checks a word of a command; the word may itself be a command of several words (`sh -c '…'`).
     fn word(&mut self, word: &str) -> String {
         if std::mem::take(&mut self.is_next) && !word.is_empty() {
             return HIDDEN.to_string();
@@ -80,14 +80,14 @@ impl SecretFilter {
     }
 }
 
-/// `name=value` or `name:value` of a secret without its value.
+/// `name=value` or `name:value` of a secret, without its value.
 fn value_hidden(setting: &str) -> String {
     match setting.split_once(['=', ':']) {
         Some((name, value)) if is_secret(name.trim_start_matches(['-', '"', '\'', '{', '('])) && !value.is_empty() => {
             let closing: String = value.chars().rev().take_while(|end| "\"')}".contains(*end)).collect();
             format!("{}{HIDDEN}{}", &setting[..=name.len()], closing.chars().rev().collect::<String>())
         }
-        // The value may be a setting itself, as in -Dapp.options=password=x.
+        // The value may itself be a setting, as in -Dapp.options=password=x.
         Some((name, value)) if value.contains(['=', ':']) && !value.starts_with("//") => {
             format!("{}{}", &setting[..=name.len()], value_hidden(value))
         }

@@ -39,7 +39,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Parses a share.
+/// Parses a percentage as a share.
 fn margin(text: &str) -> Result<f64, String> {
     let wrong = || "percent above 0 and below 100, such as 5".to_string();
     let percent: f64 = text.trim_end_matches('%').trim().parse().map_err(|_| wrong())?;
@@ -88,7 +88,7 @@ fn sets(baseline: &[PathBuf], set: &[PathBuf], options: &CompareOptions) -> Resu
     Ok(compare((&baseline.0, &baseline.1), (&set.0, &set.1), options)?)
 }
 
-/// A set of one recording has that recording's name.
+/// The name of a set; a set of one recording has that recording's name.
 fn name(paths: &[PathBuf], of_several: &str) -> String {
     match paths {
         [one] => one.file_stem().unwrap_or_default().to_string_lossy().into_owned(),

@@ -1,4 +1,4 @@
-//! A comparison for a person on a terminal.
+//! Prints a comparison on a terminal.
 
 use crate::terminal;
 use anyhow::Result;
@@ -6,7 +6,7 @@ use helenus_explain::{Comparison, METRICS, Metric, Ratio, Side, Verdict};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Prints what each variant was worth: a sentence, and the figures behind it.
+/// Prints the result of each variant: a sentence, and the figures behind it.
 pub fn print(out: &mut impl Write, comparison: &Comparison) -> Result<()> {
     if comparison.variants.is_empty() {
         terminal::warn("no variant was run to its end in a block in which the baseline was, too: nothing to compare");
@@ -84,7 +84,7 @@ fn verdict(ratio: &Ratio, unit: &str) -> String {
     }
 }
 
-/// Three digits that count.
+/// Formats a number with three significant digits.
 fn digits(value: f64) -> String {
     let size = value.abs();
     if size >= 100.0 || size == 0.0 {
@@ -95,13 +95,13 @@ fn digits(value: f64) -> String {
     format!("{value:.*}", decimals.unsigned_abs() as usize)
 }
 
-/// The name of a figure, as an argument.
+/// The name of a figure in the form of an argument.
 pub fn metric(text: &str) -> Result<&'static str, String> {
     let known = || METRICS.iter().map(|metric| metric.name).collect::<Vec<_>>().join(", ");
     Metric::named(text).map(|metric| metric.name).ok_or_else(|| format!("there are {}", known()))
 }
 
-/// 1 when a variant is worse than the baseline in one of these figures.
+/// Exit code 1 if a variant is worse than the baseline in one of these figures.
 pub fn code(comparison: &Comparison, fail_if_worse: &[&str]) -> ExitCode {
     ExitCode::from(u8::from(comparison.is_worse_in(fail_if_worse)))
 }

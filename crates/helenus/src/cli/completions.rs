@@ -37,7 +37,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
     };
-    // Not to standard output directly: the generator panics if it can't write.
+    // Written to memory first, because the generator panics if it can't write.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "helenus", &mut script);
     std::io::stdout().write_all(&script)?;

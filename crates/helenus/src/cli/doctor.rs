@@ -87,13 +87,15 @@ fn cpus() -> Check {
 
 fn descriptors() -> Check {
     let most = open_files::most();
-    // Two for each thread of a node, which has some hundreds to some thousands, and eight more where they are counted.
+    // File descriptors needed: two for each thread of a node, which has some hundreds to some thousands, and eight more
+    // if threads are counted.
     let enough = most >= 8192;
     let state = if enough { CheckState::Works } else { CheckState::Degraded };
     Check::new("open files", state, format!("{most} at most"), "ulimit -Hn 65536")
 }
 
-/// A node that runs here: whether the agent gets into it, and whether it may be changed without a slow minute.
+/// Checks a node that runs here: whether the agent can attach, and whether classes can be changed without slowing the
+/// node down.
 fn node(found: Result<Target, target::Error>) -> Check {
     let target = match found {
         Ok(target) => target,

@@ -1,14 +1,14 @@
-//! Every example of the help, README and docs is a command line that is understood.
+//! Tests that every example in the help, README and docs is a valid command line.
 
 use super::help::command;
 use std::path::{Path, PathBuf};
 
-/// Words before a command that are not part of it.
+/// Words before a command that do not belong to it.
 const BEFORE: [&str; 4] = ["sudo", "time", "nohup", "$"];
 /// Words that end a command in a shell.
 const AFTER: [&str; 11] = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>&1", "2>/dev/null", "2>"];
 
-/// The command lines of helenus in lines for a shell.
+/// Finds the helenus command lines in shell text.
 fn commands(text: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for line in text.replace("\\\n", " ").lines().filter(|line| line.contains("helenus ")) {
@@ -30,7 +30,7 @@ fn of_help(command: &clap::Command, all: &mut Vec<Vec<String>>) {
     command.get_subcommands().for_each(|below| of_help(below, all));
 }
 
-/// The text between fences in Markdown.
+/// The text within code fences in Markdown.
 fn fenced(text: &str) -> String {
     text.split("```").skip(1).step_by(2).collect::<Vec<_>>().join("\n")
 }
@@ -44,7 +44,7 @@ fn documents() -> Vec<PathBuf> {
     pages.filter(|path| path.extension().is_some_and(|end| end == "md")).chain(front).collect()
 }
 
-/// The name by which a link reaches a heading.
+/// The anchor of a heading, as links use it.
 fn anchor(heading: &str) -> String {
     let kept = |letter: &char| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter);
     heading.trim().to_lowercase().chars().filter(kept).map(|letter| if letter == ' ' { '-' } else { letter }).collect()
@@ -116,7 +116,7 @@ fn the_book_has_each_page_once() {
     assert_eq!(listed, pages);
 }
 
-/// Commands that write only what other programs read, or pages on a terminal.
+/// Commands without --json, because they only write files or formats for other programs, or show pages on a terminal.
 const WITHOUT_JSON: [&str; 2] = ["completions", "top"];
 
 #[test]

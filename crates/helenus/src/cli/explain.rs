@@ -7,7 +7,7 @@ use helenus_explain::{Explanation, Options, Severity, SlowThreshold, explain};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// To both sides of --around.
+/// The time before and after --around that is judged.
 const AROUND_NS: i64 = 30_000_000_000;
 
 /// Explain why the slow requests of a recording were slow

@@ -1,4 +1,4 @@
-//! Findings for a person on a terminal.
+//! Prints findings on a terminal.
 
 use crate::terminal;
 use anyhow::Result;
@@ -7,10 +7,10 @@ use std::io::Write;
 
 const INDENT: &str = "   ";
 
-/// As many findings are shown at first.
+/// The number of findings shown at first.
 pub const FIRST: usize = 7;
 
-/// Prints the answer, and as many findings as are wanted, most important first.
+/// Prints the answer, and the wanted number of findings, most important first.
 pub fn print(out: &mut impl Write, explanation: &Explanation, most: usize, queries: bool) -> Result<()> {
     let wrap = |text: &str| terminal::wrap(text, terminal::prose_width().saturating_sub(INDENT.len()));
     writeln!(out)?;
@@ -63,7 +63,7 @@ pub fn print(out: &mut impl Write, explanation: &Explanation, most: usize, queri
     Ok(())
 }
 
-/// How the share of a finding compares with chance.
+/// How the share of a finding compares with the share expected by chance.
 fn against_chance(finding: &Finding) -> Option<String> {
     let (share, chance) = (finding.share?, finding.chance_share?);
     Some(format!("{:.0} % of the slow requests; {:.0} % expected by chance", share * 100.0, chance * 100.0))

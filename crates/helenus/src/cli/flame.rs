@@ -126,7 +126,7 @@ fn options(arguments: &Arguments, engine: &Engine) -> Result<FlameOptions> {
         Some(event) => event.clone(),
         None => Flame::usual_event(engine)?,
     };
-    // A picture does not let choose a stretch of time.
+    // A picture has no selection of a stretch of time.
     let is_picture = arguments.output.as_ref().is_some_and(|path| path.extension().is_some_and(|end| end == "svg"));
     let mut options = FlameOptions {
         event,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Rows are on the disk after this time.
+/// Within this time, rows are on the disk.
 const FLUSHED_AFTER: Duration = Duration::from_millis(400);
 
 /// Copy the last minutes of a recording into a recording of their own

@@ -1,16 +1,17 @@
-//! The command line as all commands have it: examples that can be copied, and numbers with signs.
+//! The parts of the command line that all commands share: examples that can be copied, and numbers with signs.
 
 use super::Arguments;
 use crate::terminal;
 use clap::{CommandFactory, FromArgMatches};
 
-/// Values of these names are numbers. One with a minus is no option but a value, which is refused by its name.
+/// Names of values that are numbers. A negative number for them is taken as a value and not as an option, and refused
+/// with the name.
 const NUMBERS: [&str; 8] = ["DURATION", "N", "PERCENT", "RATE", "SIZE", "GHZ", "BOUND", "COUNT"];
-/// The help is no wider, and as wide where there is no terminal.
+/// The largest width of the help, which is also its width without a terminal.
 pub const WIDEST: usize = 100;
 const EXAMPLE: &str = "  helenus ";
 
-/// Commands by what they are for, the most used first.
+/// Commands by purpose, the most used first.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Observe", &["record", "top", "statements", "clients", "partitions", "tables", "gc", "probes", "points"]),
     ("Explain", &["explain", "report", "serve", "advise", "flame", "io", "spectrogram", "sql"]),
@@ -20,10 +21,10 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Recordings", &["recording", "freeze", "export", "import"]),
     ("Setup", &["doctor", "up", "down", "ps", "agent", "completions", "licenses"]),
 ];
-/// Above and below the list of commands.
+/// The text above and below the list of commands.
 const TEMPLATE: (&str, &str) = ("{about-with-newline}\n{usage-heading} {usage}\n", "\nOptions:\n{options}");
 
-/// The command line.
+/// Builds the command line.
 pub fn command() -> clap::Command {
     let width = terminal::width().map_or(WIDEST, |width| width.clamp(40, WIDEST));
     let command = Arguments::command().term_width(width);
@@ -31,7 +32,7 @@ pub fn command() -> clap::Command {
     adapted(command.help_template(template), width)
 }
 
-/// The commands under the headings of their groups.
+/// Lists the commands under the headings of their groups.
 fn listed(command: &clap::Command, width: usize) -> String {
     let about = |name: &str| {
         let found = command.find_subcommand(name).and_then(clap::Command::get_about);
@@ -87,7 +88,7 @@ fn continued(line: &str, width: usize) -> String {
     let mut out = comment.map_or(String::new(), |comment| format!("  # {}\n", comment.trim()));
     let mut used = 0;
     for word in words(command.trim()) {
-        // Room for the space and the backslash.
+        // Leaves room for the space and the backslash.
         if used > 0 && used + 1 + word.chars().count() + 2 > width {
             out.push_str(" \\\n     ");
             used = 5;

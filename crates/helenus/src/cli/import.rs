@@ -145,7 +145,7 @@ fn json_of(name: &str, imported: &Imported) -> Value {
     })
 }
 
-/// Name, when it was last changed, and its bytes.
+/// Name, modification time and size of a file.
 fn open(path: &Path) -> Result<(String, i64, Box<dyn BufRead>)> {
     let since_epoch = |time: SystemTime| {
         let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -114,7 +114,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A table, if it has rows; figures from a column on.
+/// Prints a table, if it has rows; columns from a given one on are numbers.
 fn print(head: &[&str], rows: impl Iterator<Item = Vec<String>>, figures_from: usize) {
     let rows: Vec<Vec<String>> = rows.collect();
     if rows.is_empty() {

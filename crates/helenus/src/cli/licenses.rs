@@ -20,7 +20,7 @@ pub struct Arguments {
 #[derive(Debug, Deserialize, Serialize)]
 struct List {
     part: Vec<Part>,
-    /// Texts by their keys.
+    /// License texts by their keys.
     text: BTreeMap<String, String>,
 }
 

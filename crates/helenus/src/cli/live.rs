@@ -1,4 +1,4 @@
-//! Recordings of the moment: the commands that show recordings also show nodes that run, by recording them for a while.
+//! Lets commands that show recordings also show running nodes, by recording them for a short time.
 
 mod watching;
 
@@ -16,9 +16,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 use watching::Watching;
 
-/// How often the virtual tables are asked.
+/// How often the virtual tables are queried.
 const ASK_EVERY: Duration = Duration::from_secs(1);
-/// The least that two readings need.
+/// The shortest time that two readings need.
 const SHORTEST: Duration = Duration::from_secs(2);
 
 /// Recordings, or nodes that run.
@@ -64,7 +64,7 @@ struct LiveArguments {
     password_file: Option<PathBuf>,
     #[command(flatten)]
     tls: TlsArguments,
-    /// Whether the command needs requests of clients, and nothing of the JVM.
+    /// Whether the command needs requests of clients, but nothing of the JVM.
     #[arg(skip)]
     requests: bool,
     /// Receives the texts of partition keys.
@@ -87,7 +87,7 @@ pub fn timed<T: Serialize>(shown: &T) -> Timed<'_, T> {
     Timed { time: chrono::Local::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, false), shown }
 }
 
-/// How the figures were had, for each way that differs.
+/// The sources of the figures, one line for each that differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provider {
     Agent,
@@ -121,7 +121,8 @@ impl Sources {
         Sources { recordings, live }
     }
 
-    /// Opens the recordings, or makes one of the nodes, and hands it over: once, or with --watch until it is cancelled.
+    /// Opens the recordings, or records the nodes, and passes the result on: once, or with --watch until it is
+    /// cancelled.
     pub fn each(&self, json: bool, mut show: impl FnMut(&Engine) -> Result<()>) -> Result<()> {
         if self.live.nodes.is_empty() {
             if self.recordings.is_empty() {

@@ -16,11 +16,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Until then a phase without an answer shows no figures.
+/// Until then, a phase without an answer shows no figures.
 const FIRST_FIGURES: Duration = Duration::from_secs(1);
-/// On no terminal, the load is shown this often.
+/// Without a terminal, the load is shown at this interval.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
-/// A driver thread that is on a CPU for this share of the time has no room to be asked for more.
+/// A driver thread that is on a CPU for this share of the time can't do more.
 const DRIVER_IS_THE_LIMIT: f64 = 0.9;
 /// Length of the intervals of --hlog.
 const LOG_EVERY_NS: i64 = 1_000_000_000;
@@ -117,7 +117,8 @@ fn start_at(text: &str) -> Result<DateTime<Utc>, String> {
     Ok(if today > now { today } else { today + chrono::TimeDelta::days(1) }.to_utc())
 }
 
-/// The time on the clock of a recording. One that is over is a mistake, and no load that starts at once.
+/// Converts a time to the clock of the recording. A time that has passed is an error, and does not start the load at
+/// once.
 fn begins_at(time: DateTime<Utc>) -> Result<i64> {
     anyhow::ensure!(time > Utc::now(), "--start-at {time} is over");
     time.timestamp_nanos_opt().context("--start-at is centuries away")
@@ -195,7 +196,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let recording = super::close(&recorder, &outcome);
     let summary = match outcome {
         Ok(summary) if summary.stopped && !sent => {
-            // As below.
+            // The same reason as below.
             let _ = std::fs::remove_dir_all(&folder);
             anyhow::bail!("stopped before the first request; no recording is kept");
         }
@@ -220,12 +221,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs a function that the load's own cancel token stops, and forwards the process's cancel to it.
+/// Runs a function with the load's own cancel token, and passes on a cancel of the process.
 pub fn forwarding<T>(cancel: &helenus_cassandra::Cancel, stop: &helenus_load::Cancel, run: impl FnOnce() -> T) -> T {
     std::thread::scope(|scope| {
         let (over, waits) = std::sync::mpsc::channel::<()>();
         scope.spawn(move || {
-            // Ends with the run, whose end of the channel is dropped then.
+            // The thread ends with the run, which drops its end of the channel.
             while waits.recv_timeout(super::POLL_EVERY) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
                 if cancel.is_cancelled() && !stop.is_asked() {
                     stop.stop();
@@ -245,7 +246,7 @@ struct IntervalLog {
     names: Vec<String>,
     intervals: Intervals,
     since_ns: i64,
-    /// Why no more is written: a full disk is no reason to end a load.
+    /// Why nothing more is written: a full disk does not end the load.
     failed: Option<helenus_load::Error>,
 }
 
@@ -261,7 +262,7 @@ impl IntervalLog {
         Ok(IntervalLog { log, names, intervals, since_ns, failed: None })
     }
 
-    /// Writes the interval up to now when it is at least that long.
+    /// Writes the interval up to now if it is long enough.
     fn write_if_due(&mut self, now_ns: i64, least_ns: i64) {
         if self.failed.is_some() || now_ns - self.since_ns < least_ns {
             return;
@@ -286,7 +287,7 @@ impl Live {
             steps.keep(|| say(event));
         }
         let Some(phase) = &progress.phase else {
-            // Asked for many times a second while nodes are waited for.
+            // Checked many times a second while waiting for nodes.
             if !std::mem::replace(&mut self.connecting, true) {
                 steps.step("connecting");
             }
@@ -341,7 +342,7 @@ fn millis(ns: Option<u64>) -> String {
     terminal::millis(ns.map(|ns| ns as f64 / 1e6))
 }
 
-/// A time and between which bounds the true one is, with 95 % confidence: "12.3 (11.8–13.0)".
+/// Formats a time with its 95 % confidence interval: "12.3 (11.8–13.0)".
 fn with_bounds(ns: Option<u64>, bounds: Option<Bounds>) -> String {
     let Some(Bounds { low_ns, high_ns, .. }) = bounds else { return millis(ns) };
     let high = high_ns.map_or_else(|| "…".to_string(), |ns| millis(Some(ns)));
@@ -443,7 +444,7 @@ pub fn print_summary(summary: &Summary) -> Result<()> {
     Ok(())
 }
 
-/// Reports the requests that the driver's own pauses delayed, and the reasons for the pauses.
+/// Reports the requests that the driver's own stalls delayed, and the reasons for the stalls.
 fn say_stalls(stalls: &StallSummary) {
     if stalls.requests == 0 {
         return;

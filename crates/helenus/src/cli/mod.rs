@@ -175,7 +175,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 /// Interval of checks for a signal.
 const POLL_EVERY: Duration = Duration::from_millis(50);
 
-/// A duration as people write it: 100ms, 90s, 2m.
+/// Parses a duration as people write it: 100ms, 90s, 2m.
 fn duration(text: &str) -> Result<Duration, String> {
     helenus_notation::quantity::duration(text).map_err(|error| error.to_string())
 }
@@ -214,7 +214,7 @@ fn close_waiting(recorder: &Recorder) -> Result<Summary, helenus_recording::Erro
     })
 }
 
-/// Shows whether the disk fails to take rows while recording. Returns whether it fails.
+/// Shows whether rows can't be written to the disk while recording. Returns whether that is the case.
 fn show_disk(steps: &mut terminal::Steps, recorder: &Recorder) -> bool {
     let health = recorder.health();
     let Some(error) = health.disk_error else { return false };
@@ -252,7 +252,7 @@ struct Recorded<'a> {
     rows: u64,
     bytes: u64,
     tables: &'a BTreeMap<String, TableFacts>,
-    /// Rows that are missing, and why.
+    /// Missing rows, with the reason.
     losses: &'a [Loss],
 }
 

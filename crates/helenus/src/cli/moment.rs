@@ -4,7 +4,8 @@ use anyhow::{Context, Result, bail};
 
 const DAY_NS: i64 = 86_400_000_000_000;
 
-/// `90s` after the first that was recorded; or `03:12:40`, a time of the day in UTC, the first such within the recording, or else the one nearest to it.
+/// Parses `90s`, a time after the first recorded row, or `03:12:40`, a time of day in UTC: its first occurrence within
+/// the recording, or else the nearest one.
 pub fn moment(text: &str, (first_ns, last_ns): (i64, i64)) -> Result<i64> {
     if !text.contains(':') {
         let after = super::duration(text).map_err(|error| anyhow::anyhow!("{error}")).with_context(|| {
@@ -22,7 +23,7 @@ pub fn moment(text: &str, (first_ns, last_ns): (i64, i64)) -> Result<i64> {
     Ok(inside.or(nearest).unwrap_or(first_ns))
 }
 
-/// `FROM..TO`.
+/// Parses `FROM..TO`.
 pub fn range(text: &str, span: (i64, i64)) -> Result<(i64, i64)> {
     let (from, to) = text.split_once("..").with_context(|| format!("`{text}` is no range, such as 10s..2m"))?;
     let (from, to) = (moment(from, span)?, moment(to, span)?);
@@ -48,7 +49,7 @@ mod tests {
 
     #[test]
     fn times_are_after_the_start_or_of_the_day() {
-        // 2023-11-14T22:13:20Z, for four hours.
+        // A recording from 2023-11-14T22:13:20Z, four hours long.
         let first = 1_700_000_000 * S;
         let span = (first, first + 4 * 3600 * S);
         let at = |text: &str| moment(text, span).unwrap() - first;

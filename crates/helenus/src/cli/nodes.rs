@@ -7,7 +7,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 const CQL_PORT: u16 = 9042;
 
-/// `ADDRESS[:PORT]`, where an address may be a name.
+/// Parses `ADDRESS[:PORT]`; the address may be a host name.
 pub fn address(text: &str) -> Result<SocketAddr> {
     let with_port = |port| (text.trim_start_matches('[').trim_end_matches(']'), port).to_socket_addrs();
     let found = if text.parse::<std::net::Ipv6Addr>().is_ok() || !text.contains(':') {
@@ -21,7 +21,7 @@ pub fn address(text: &str) -> Result<SocketAddr> {
         .with_context(|| format!("the name {text} has no address"))
 }
 
-/// Shows how a local cluster comes and goes.
+/// Shows the progress of a local cluster's start and stop.
 pub fn show(steps: &mut Steps, progress: &Progress) {
     match progress {
         Progress::WaitingForFetch { version } => {

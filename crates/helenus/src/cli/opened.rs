@@ -3,7 +3,7 @@ use helenus_explain::Engine;
 use helenus_recording::Recording;
 use std::path::Path;
 
-/// Recordings, to be asked together.
+/// Opens recordings, to be queried together.
 pub fn opened<P: AsRef<Path>>(recordings: &[P]) -> Result<Engine> {
     let recordings = recordings.iter().map(|path| Recording::open(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
     Ok(Engine::open(&recordings)?)

@@ -112,7 +112,7 @@ fn print(traffic: &PartitionTraffic, has_keys: bool) {
     }
 }
 
-/// The meaning of the columns whose heads can't say it.
+/// Explains the columns whose headings are not clear by themselves.
 fn legend(by: PartitionMeasure) -> String {
     let what = match by {
         PartitionMeasure::Count => "requests",

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// Time between two polls of the compactions.
 const EVERY: Duration = Duration::from_secs(2);
-/// Polls in a row with nothing to compact that end the wait: the node's estimate lags behind.
+/// If this many polls in a row find nothing to compact, the wait ends; the node's estimate lags behind.
 const STEADY_READINGS: u32 = 3;
 const CQL_WITHIN: Duration = Duration::from_secs(5);
 
@@ -39,7 +39,7 @@ pub struct Peers {
     peers: Vec<Asked>,
 }
 
-/// A node whose table is read.
+/// A node on which the table is read.
 struct Asked {
     name: String,
     process: Target,
@@ -79,7 +79,7 @@ impl Peers {
         Ok(both.collect())
     }
 
-    /// Waits until the node has no more of the table to compact; whether it has come to that.
+    /// Waits until the node has nothing of the table left to compact; returns whether it came to that.
     pub fn settle(&mut self, watch: &Watch, cancel: &Cancel) -> Result<bool> {
         let mut steps = Steps::new();
         steps.step(format_args!("{}: waiting for its compactions", self.table));
@@ -120,7 +120,8 @@ impl Peers {
 }
 
 impl Asked {
-    /// Links to a node that has the table. The agent goes when it is asked for nothing for some seconds, but not after that.
+    /// Connects to a node that has the table. The agent ends if its first command does not come within some seconds, so
+    /// the figures are read at once.
     fn open(node: &str, table: &str) -> Result<Asked> {
         let process = target::find(TargetName::Address(nodes::address(node)?))?;
         let mut link = Link::open(&process, AGENT_JAR)?;
@@ -141,7 +142,7 @@ impl Asked {
         })
     }
 
-    /// Its sockets close shortly before the process ends.
+    /// The sockets of the process close shortly before it ends.
     fn has_ended(&self) -> bool {
         let ended = || !self.process.is_alive();
         (0..20).any(|_| {

@@ -8,7 +8,7 @@ use helenus_load::{Phase, schedule};
 #[derive(Debug)]
 pub struct Phases(Vec<(&'static str, String)>);
 
-/// Flag, name of its value (empty if it takes none), help.
+/// A flag, the name of its value (empty if it takes none), and its help.
 const FLAGS: &[(&str, &str, &str)] = &[
     ("rate", "RATE", "A phase of so many requests per second, such as 5k (open loop)"),
     ("steps", "FROM..TO/STEP", "A phase for each rate, such as 2k..20k/2k (open loop)"),

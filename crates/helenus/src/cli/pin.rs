@@ -123,7 +123,7 @@ impl Arguments {
     }
 }
 
-/// None when it was cancelled.
+/// Returns None if it was cancelled.
 fn count_interrupts(window: Duration, cancel: &Cancel) -> Result<Option<Served>> {
     let mut steps = terminal::Steps::new();
     steps.step(format_args!("counting interrupts for {window:?}"));
@@ -197,7 +197,7 @@ fn show(plan: &Plan, json: bool) -> Result<()> {
     Ok(())
 }
 
-/// The CPUs of some threads in a few words.
+/// The CPUs of some threads, in short form.
 fn cpus<'p>(threads: impl Iterator<Item = Option<&'p CpuSet>> + Clone) -> String {
     let sets: Vec<Option<&CpuSet>> = threads.collect();
     let Some(first) = sets.first() else { return String::new() };

@@ -57,13 +57,13 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The method without the package of its classes; the JSON has the full name.
+/// The method without the package names of its classes; the JSON has the full name.
 fn short(method: &str) -> String {
     let is_package = |segment: &str| segment.starts_with(|c: char| c.is_ascii_lowercase());
     let mut out = String::new();
     for word in method.split_inclusive(['(', ')', ',', ' ']) {
         let segments: Vec<&str> = word.split('.').collect();
-        // A package is followed by a class; a point's own name, or a call in a condition, is by none.
+        // A package name is followed by a class name; the name of a point, or a call in a condition, is not.
         let class = segments.iter().position(|segment| segment.starts_with(|c: char| c.is_ascii_uppercase()));
         let from = class.filter(|class| segments[..*class].iter().all(|segment| is_package(segment))).unwrap_or(0);
         out.push_str(&segments[from..].join("."));

@@ -115,7 +115,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows the model again and again on a terminal, until it is over.
+/// Redraws the model on a terminal until the time is over.
 fn watch(arguments: &Arguments, link: &mut Link, cancel: &Cancel) -> Result<()> {
     let started = Instant::now();
     let live = !arguments.json && std::io::stdout().is_terminal();
@@ -126,7 +126,7 @@ fn watch(arguments: &Arguments, link: &mut Link, cancel: &Cancel) -> Result<()> 
             continue;
         }
         shown = Instant::now();
-        // Read even if nothing is drawn, to notice a node that has ended.
+        // Read even if nothing is drawn, to notice that the node has ended.
         let Some(model) = link.read_probes()? else { bail!("somebody else has stopped the probes") };
         if live {
             // Redraw from the top left, and clear the rest.
@@ -178,7 +178,7 @@ fn picture(arguments: &Arguments, model: &Model) -> terminal::Table {
     terminal::table(&header, rows, numbers_from)
 }
 
-/// A probe's calls added up, or by thread group.
+/// The calls of a probe, summed up or by thread group.
 fn lines<'m>(arguments: &Arguments, probe: &'m Probe) -> Vec<(&'m Probe, String, Line)> {
     let mut sums: BTreeMap<String, Line> = BTreeMap::new();
     for calls in &probe.calls {

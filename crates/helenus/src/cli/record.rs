@@ -177,7 +177,7 @@ fn record(
     code
 }
 
-/// Starts the command; with --json stdout is for one document alone.
+/// Starts the command. With --json, its output goes to stderr, because stdout has a single document.
 fn spawn(program: &str, rest: &[String], json: bool) -> std::io::Result<std::process::Child> {
     let mut command = Command::new(program);
     if json {
@@ -186,7 +186,7 @@ fn spawn(program: &str, rest: &[String], json: bool) -> std::io::Result<std::pro
     command.args(rest).spawn()
 }
 
-/// When a recording ends.
+/// The condition that ends a recording.
 struct Until {
     lasts: Option<Duration>,
     child: Option<std::process::Child>,
@@ -238,7 +238,8 @@ impl Until {
             if let Some(child) = &mut self.child
                 && let Some(status) = child.try_wait()?
             {
-                // The command's own code is what a script asks for; a signal is an error.
+                // The exit code of the command is returned to the script; if the command ended by a signal, that is an
+                // error.
                 return Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(2)));
             }
             let over = self.lasts.is_some_and(|lasts| started.elapsed() >= lasts);
@@ -249,7 +250,7 @@ impl Until {
         }
     }
 
-    /// The command ends with the recording. A Ctrl-C on the terminal has reached it as well.
+    /// The command ends with the recording. A Ctrl-C on the terminal has already reached it.
     fn end_child(&mut self) -> Result<()> {
         if let Some(child) = &mut self.child {
             let pid = i32::try_from(child.id()).context("a pid that is none")?;

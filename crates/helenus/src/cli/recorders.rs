@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 /// A recorder that keeps the last minutes of nodes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Announced {
-    /// Its process.
+    /// Process id of the recorder.
     pub pid: u32,
-    /// The kept recording.
+    /// Path of the kept recording.
     pub recording: PathBuf,
-    /// Addresses of the nodes, as in the rows.
+    /// Addresses of the recorded nodes, as in the rows.
     pub nodes: Vec<String>,
 }
 
@@ -52,14 +52,14 @@ impl Drop for Announcement {
     }
 }
 
-/// The recorders that run.
+/// The recorders that are running.
 pub fn running() -> Result<Vec<Announced>> {
     let mut entries = journal()?.entries()?;
     entries.retain(|entry| Tail::open(&entry.recording, i64::MAX).is_ok_and(|tail| tail.is_growing()));
     Ok(entries)
 }
 
-/// The kept recording of a node that is recorded now.
+/// The kept recording of a node that is being recorded.
 pub fn recording_of(node: &str) -> Result<PathBuf> {
     let running = running()?;
     let mut of_it = running.iter().filter(|entry| entry.nodes.iter().any(|name| name == node));

@@ -52,7 +52,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             () = cancelled => {}
         }
     });
-    // Queries that still run are not waited for.
+    // Running queries are not waited for.
     runtime.shutdown_background();
     Ok(ExitCode::SUCCESS)
 }

@@ -41,7 +41,7 @@ pub struct OfNode {
     pub threads: Vec<(String, u32)>,
 }
 
-/// Settings that only all nodes can have.
+/// Settings that can only be the same on all nodes.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus tune cql --table shop.orders --compaction '{\"class\":\"LeveledCompactionStrategy\"}' --gc-grace 24h
@@ -130,7 +130,7 @@ pub fn parameters(option: &str, text: &str) -> Result<Value> {
     Ok(Value::Object(each.collect::<Result<_>>()?))
 }
 
-/// A value for a person: a compaction by its strategy's short name and what differs from the defaults' thresholds.
+/// A value for display: a compaction by its strategy's short name and the options that differ from the defaults.
 pub fn text(value: &Value) -> String {
     let Value::Object(parameters) = value else { return value.to_string() };
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
@@ -169,7 +169,7 @@ pub fn alter(table: &str, options: &[(&str, String)]) -> String {
     format!("ALTER TABLE {table} WITH {};", options.join(" AND "))
 }
 
-/// A length of time in its two largest units.
+/// A duration in its two largest units.
 pub fn length(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {

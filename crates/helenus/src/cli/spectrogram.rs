@@ -228,7 +228,7 @@ fn row_of(total: &Total) -> Vec<String> {
     ]
 }
 
-/// A time after the start; 0 is one.
+/// Parses a time after the start; 0 is valid.
 fn after(text: &str) -> Result<i64, String> {
     if matches!(text.trim(), "0" | "0s") {
         return Ok(0);
@@ -236,7 +236,7 @@ fn after(text: &str) -> Result<i64, String> {
     super::duration(text).map(|duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
 }
 
-/// `10ms..1s`; either side may be left out.
+/// Parses `10ms..1s`; either side may be missing.
 fn durations(text: &str) -> Result<(i64, i64), String> {
     let (low, high) = text
         .split_once("..")

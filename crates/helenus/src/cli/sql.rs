@@ -64,10 +64,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Rows that are held at most until they are printed.
+/// The most rows that are held until they are printed.
 const BLOCK_ROWS: usize = 1000;
 
-/// Prints rows in columns as they come. The first rows say how wide a column is; wider text later moves its own block alone.
+/// Prints rows in columns as they come. The first rows determine the width of the columns; a block of rows with wider
+/// text gets wider columns of its own.
 struct Aligned<P> {
     print: P,
     rows: Vec<Vec<String>>,

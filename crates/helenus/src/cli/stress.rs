@@ -122,7 +122,7 @@ fn write_report(folder: &Path, page: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Stdout, or stderr where stdout is for JSON, and the file of `-log file=` beside it.
+/// Writes to stdout, or to stderr if stdout is for JSON, and to the file of `-log file=`.
 #[derive(Debug)]
 struct Output {
     shown: terminal::Out,

@@ -92,10 +92,10 @@ impl Sort {
 
 #[derive(Serialize)]
 struct Shown<'a> {
-    /// Where the figures come from.
+    /// The sources of the figures.
     source: Vec<&'static str>,
     tables: &'a [TableHealth],
-    /// With --show sstables.
+    /// For --show sstables.
     #[serde(skip_serializing_if = "Option::is_none")]
     sstables: Option<&'a [Sstable]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -201,7 +201,7 @@ impl Arguments {
     }
 }
 
-/// The figures of a table, as its columns have them.
+/// The figures of a table, one for each column.
 type Line = fn(&TableHealth) -> Vec<String>;
 
 fn said_of(provider: Provider) -> &'static str {

@@ -20,18 +20,18 @@ pub struct TargetArguments {
 }
 
 impl TargetArguments {
-    /// How it is called in what is shown.
+    /// The node's name for display.
     pub fn name(&self) -> String {
         self.node.clone().unwrap_or_else(|| format!("pid {}", self.pid.unwrap_or_default()))
     }
 
-    /// Loads the agent into it.
+    /// Loads the agent into the node.
     pub fn link(&self) -> Result<Link> {
         Ok(Link::open(&find(self.node.as_deref(), self.pid)?, AGENT_JAR)?)
     }
 }
 
-/// The process behind a node's address or, without one, of a number.
+/// The process at a node's address or, without an address, the process with a pid.
 pub fn find(node: Option<&str>, pid: Option<i32>) -> Result<Target> {
     let which = match node {
         Some(node) => TargetName::Address(nodes::address(node)?),

@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 const SHORTEST: Duration = Duration::from_millis(200);
 /// Interval of checks for a signal.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Findings are of so many seconds, while a recording grows.
+/// While a recording grows, findings are about this many seconds.
 const SEARCHED_S: u32 = 60;
 
 /// Show what a node does in pages that move, as htop shows a machine

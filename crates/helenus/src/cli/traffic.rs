@@ -1,4 +1,4 @@
-//! The figures that the lines of `statements`, `clients` and `partitions` share.
+//! The figures that `statements`, `clients` and `partitions` have in common.
 
 use super::live::{self, Sources};
 use crate::terminal;
@@ -64,7 +64,8 @@ enum Order {
 }
 
 impl Chosen {
-    /// Opens the recordings, or listens to nodes, and hands over what is there: once, or with --watch until it is cancelled.
+    /// Opens the recordings, or listens to nodes, and passes the result on: once, or with --watch until it is
+    /// cancelled.
     pub fn each(&self, show: impl FnMut(&Engine) -> Result<()>) -> Result<ExitCode> {
         self.each_with(None, show)
     }

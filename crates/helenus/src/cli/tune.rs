@@ -232,7 +232,7 @@ fn compare(arguments: &Compare) -> Result<()> {
     let cancel = interrupt::cancel_on_signals()?;
     let of = |entry: &Entry| is_of(entry, &arguments.node) && entry.setting.table.as_deref() == Some(&arguments.table);
     let tuned = tuner()?.journal.entries()?.into_iter().rfind(of);
-    // Figures are kept by the name that the node had then.
+    // Figures are kept under the name that the node had at that time.
     let (node, before) = tuned.map_or((arguments.node.clone(), BTreeMap::new()), |entry| (entry.node, entry.figures));
     let found = Peers::find(&node, &arguments.table, &arguments.watch)?;
     watch(found, &node, &arguments.watch, (&before, arguments.json), &cancel)
@@ -269,14 +269,14 @@ fn watch(
     Ok(())
 }
 
-/// The journal's entries, and what else is set on a node that is named.
+/// The journal's entries, and other changes on a node that the user named.
 fn entries(tuner: &Tuner, node: Option<&str>, table: Option<&str>) -> Result<Vec<Entry>> {
     let mut entries = tuner.journal.entries()?;
     if let Some(node) = node {
         entries.retain(|entry| is_of(entry, node));
         match target::find(TargetName::Address(nodes::address(node)?)) {
             Ok(target) => entries.extend(tuner.set_elsewhere(node, &target)?),
-            // The journal's entries are enough for a node that is down.
+            // For a node that is down, the journal's entries are enough.
             Err(error) if entries.is_empty() => return Err(error.into()),
             Err(_) => {}
         }
@@ -371,7 +371,7 @@ fn undo(arguments: &Undo) -> Result<()> {
     }
     let mut undone = Vec::new();
     let mut failed = Vec::new();
-    // The last one first.
+    // The last change comes first.
     for entry in entries.iter().rev() {
         match tuner.undo(entry) {
             Ok(outcome) => undone.push((entry, outcome)),
@@ -412,7 +412,7 @@ fn say_undone(entry: &Entry, undone: &Undone) {
 }
 
 impl settings::OfNode {
-    /// Each setting with what it is to be.
+    /// Each setting with its new value.
     fn read(&self) -> Result<Vec<(Setting, Value)>> {
         let mut wanted = Vec::new();
         match (&self.table, &self.compaction) {

@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     for saved in &pinned {
         match placement::unpin(&journals, saved) {
             Ok(done) => restored.push(done),
-            // The others are put back all the same.
+            // The others are restored even if this one fails.
             Err(error) => failed = Some(failed.unwrap_or(error)),
         }
     }

@@ -1,4 +1,4 @@
-//! The stretch of time and the thread group that a picture of samples is of.
+//! The window and the thread group that a picture of samples shows.
 
 use anyhow::{Result, bail};
 use helenus_explain::{Engine, Flame, FlameOptions};

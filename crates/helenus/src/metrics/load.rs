@@ -1,4 +1,4 @@
-//! A load while it runs.
+//! Metrics of a running load.
 
 use super::{Measured, family};
 use helenus_load::{Percentiles, Progress};

@@ -29,12 +29,12 @@ const OPENMETRICS: HeaderValue = HeaderValue::from_static("application/openmetri
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 /// Time for a client to send its headers.
 const HEADERS_WITHIN: Duration = Duration::from_secs(5);
-/// Until it has taken the answer. Each connection has one request; its body is not read.
+/// Timeout for a client to take its answer. Each connection has one request, whose body is not read.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(15);
 /// The smallest value that hyper accepts.
 const HEADERS_AT_MOST_BYTES: usize = 8 << 10;
 const CONNECTIONS_AT_MOST: usize = 64;
-/// Before the next is accepted where that has failed, as without a free descriptor.
+/// Pause before the next connection is accepted after accepting has failed, for example for lack of a file descriptor.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A source of metrics.
@@ -42,7 +42,7 @@ pub trait Measured: fmt::Debug + Send + 'static {
     fn encode(&self, encoder: &mut DescriptorEncoder) -> Result<(), fmt::Error>;
 }
 
-/// Serves what was shown last, until it is dropped.
+/// Serves the values that were last shown, until it is dropped.
 pub struct Metrics<T> {
     address: String,
     latest: Latest<T>,
@@ -91,13 +91,13 @@ impl<T> Drop for Metrics<T> {
     fn drop(&mut self) {
         self.stop.take();
         if let Some(thread) = self.thread.take() {
-            // A panic there has been shown, and the load went on without it.
+            // The message of a panic has been printed, and the load continued without the server.
             let _ = thread.join();
         }
     }
 }
 
-/// Lets everybody in, each for a while.
+/// Accepts all connections, each for a limited time.
 async fn accept(listener: TcpListener, page: Arc<Page>) {
     let room = Arc::new(Semaphore::new(CONNECTIONS_AT_MOST));
     while let Ok(place) = Arc::clone(&room).acquire_owned().await {
@@ -121,7 +121,7 @@ async fn accept(listener: TcpListener, page: Arc<Page>) {
     }
 }
 
-/// The only page.
+/// The only page that is served.
 struct Page {
     token: String,
     registry: Registry,

@@ -1,4 +1,4 @@
-//! The valves of a node while they are watched.
+//! Metrics of a node's valves while they are watched.
 
 use super::{Measured, family};
 use helenus_control::{Valve, Window};

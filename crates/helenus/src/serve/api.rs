@@ -1,4 +1,4 @@
-//! Addresses below /api/ and the questions that they ask. All answers are JSON of types in `web/src/model.ts`.
+//! Paths below /api/ and the queries that they stand for. All answers are JSON of the types in `web/src/model.ts`.
 
 use super::Answer;
 use super::library::Library;
@@ -16,10 +16,10 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Rows of a query that a page shows.
+/// The number of rows of a query that a page shows.
 const QUERIED_ROWS: usize = 2000;
 const SLOWEST: u32 = 100;
-/// Intervals of the collections' table.
+/// The number of intervals in the table of collections.
 const GC_INTERVALS: i64 = 60;
 const SHORTEST_GC_INTERVAL_NS: i64 = 1_000_000_000;
 
@@ -28,11 +28,11 @@ pub(super) struct Api {
     library: Arc<Library>,
     work: Work,
     followed: Arc<Followed>,
-    /// The time span of each recording that was asked for.
+    /// The time span of each recording that was requested.
     spans: Arc<Mutex<HashMap<String, (i64, i64)>>>,
 }
 
-/// The parameters of an address.
+/// The parameters of a URL.
 #[derive(Debug)]
 struct Asked(HashMap<String, String>);
 
@@ -45,7 +45,7 @@ impl Asked {
         self.text(name).with_context(|| format!("the address lacks {name}="))
     }
 
-    /// `10.5-20`, in seconds since the start of the recording.
+    /// Parses `10.5-20`, in seconds since the start of the recording.
     fn window(&self, name: &str, span: (i64, i64)) -> Result<Option<(i64, i64)>> {
         self.window_from(name, span.0, span)
     }
@@ -93,7 +93,7 @@ impl Api {
     }
 }
 
-/// The questions of the API, one for each path.
+/// The queries of the API, one for each path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Question {
     Ping,
@@ -145,7 +145,7 @@ impl Question {
         })
     }
 
-    /// Whether the answer stays the same: a closed recording does not change, and the list of them does.
+    /// Whether the answer can be cached: a closed recording does not change, but the list of recordings does.
     fn is_kept(self) -> bool {
         !matches!(
             self,
@@ -159,7 +159,7 @@ impl Question {
     }
 }
 
-/// The recording and window of a question, with access to the data.
+/// The recording and window of a query, with access to the data.
 struct Subject<'a> {
     library: &'a Library,
     spans: &'a Mutex<HashMap<String, (i64, i64)>>,
@@ -220,7 +220,7 @@ impl Subject<'_> {
         Ok((seconds.unwrap_or(60), until))
     }
 
-    /// An engine with the recording, or with the window of it.
+    /// An engine with the recording, limited to the window if there is one.
     fn engine(&self) -> Result<Engine> {
         self.engine_of(self.asked.needed("recording")?, self.window("t")?)
     }
@@ -246,7 +246,7 @@ impl Subject<'_> {
         let span = self.span()?;
         match self.asked.text(name) {
             Some(_) => self.asked.window(name, span),
-            // In seconds since the Unix epoch.
+            // Start of the recording, in seconds since the Unix epoch.
             None => self.asked.window_from("at", 0, span),
         }
     }
@@ -255,7 +255,7 @@ impl Subject<'_> {
         Ok(self.window("t")?.unwrap_or(self.span()?))
     }
 
-    /// From the first recorded row to the last.
+    /// The interval from the first recorded row to the last.
     fn span(&self) -> Result<(i64, i64)> {
         let name = self.asked.needed("recording")?;
         let known = || self.spans.lock().unwrap_or_else(PoisonError::into_inner);
@@ -294,7 +294,7 @@ impl Subject<'_> {
         Ok(Report::build(&engine, &explain(&engine, &self.options()?)?)?)
     }
 
-    /// Of a window, compared with a good time or not.
+    /// Findings of a window, compared with a baseline window if there is one.
     fn findings(&self) -> Result<String> {
         let options = self.options()?;
         let engine = match (options.window, options.against) {

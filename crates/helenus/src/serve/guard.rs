@@ -1,7 +1,7 @@
 //! Access control: only pages of this server, in a browser that was given the link, get answers.
 //!
-//! A web site that the same browser shows can send requests here. It can't set the header with the token, and a name that it
-//! lets point to 127.0.0.1 is in the Host header.
+//! A web site in the same browser can send requests here, but it can't set the header with the token. If it uses a name
+//! that resolves to 127.0.0.1, that name is in the Host header.
 
 use super::Answer;
 use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, ORIGIN, TRANSFER_ENCODING};

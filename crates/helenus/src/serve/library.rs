@@ -5,9 +5,9 @@ use helenus_explain::Listed;
 use helenus_recording::{Manifest, Recording, State};
 use std::path::{Path, PathBuf};
 
-/// Depth of folders to search for recordings.
+/// The deepest folder that is searched for recordings.
 const DEEPEST: usize = 3;
-/// Recordings that are listed.
+/// The most recordings that are listed.
 const MOST: usize = 1000;
 /// The most files and folders to visit.
 const MOST_ENTRIES: usize = 20_000;
@@ -15,7 +15,7 @@ const MOST_ENTRIES: usize = 20_000;
 #[derive(Debug, Clone)]
 pub struct Library {
     root: PathBuf,
-    /// Whether the root itself is the recording.
+    /// Whether the root folder itself is the recording.
     is_recording: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Growing recordings: a thread follows each, and keeps the figures of the last minutes.
+//! Growing recordings: a thread follows each of them, and keeps the figures of the last minutes.
 
 use anyhow::{Context, Result, bail};
 use helenus_explain::{Live, LiveBy, LiveView, LiveWindow};
@@ -11,11 +11,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often new rows are read.
 const EACH: Duration = Duration::from_millis(250);
-/// A recording that no page has asked for in this time is not followed any more.
+/// A recording that no page has requested in this time is not followed any more.
 const IDLE: Duration = Duration::from_secs(120);
-/// Recordings that are followed at once.
+/// The most recordings that are followed at the same time.
 const MOST: usize = 16;
-/// The last 15 minutes of a recording are kept in memory. Following begins with them.
+/// The last 15 minutes of a recording are kept in memory; following begins with them.
 const KEPT_NS: i64 = 900_000_000_000;
 const SLOWEST: usize = 100;
 const BINS: usize = 300;
@@ -43,7 +43,7 @@ fn now_ns() -> i64 {
 }
 
 impl Followed {
-    /// The follower of a recording, which may be new.
+    /// Returns the follower of a recording; starts one if there is none.
     pub(super) fn of(&self, name: &str, path: &Path) -> Result<Arc<Follower>> {
         let mut known = open(&self.0);
         known.retain(|_, follower| open(&follower.asked).elapsed() < IDLE);
@@ -70,10 +70,10 @@ impl Followed {
 }
 
 impl Follower {
-    /// Reads until the recorder or the interest of pages ends.
+    /// Reads until the recorder has ended or no page has asked for a while.
     fn follow(&self, mut tail: Tail) {
         while open(&self.asked).elapsed() < IDLE {
-            // Asked before reading its rows, so that the last rows are read.
+            // Checked before reading the rows, so that the last rows are read.
             let is_growing = tail.is_growing();
             if let Err(error) = self.read(&mut tail) {
                 *open(&self.failed) = Some(error.to_string());
@@ -128,7 +128,7 @@ impl Follower {
         })
     }
 
-    /// A table, as JSON.
+    /// A table of figures as JSON.
     pub(super) fn table(&self, of: &str, seconds: u32, until_s: Option<f64>) -> Result<String> {
         let live = open(&self.live);
         let window = self.window(&live, seconds, until_s)?;

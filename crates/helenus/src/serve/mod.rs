@@ -34,14 +34,14 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-/// Until a client has sent its headers.
+/// Timeout for a client to send its headers.
 const HEADERS_WITHIN: Duration = Duration::from_secs(5);
-/// Until it has taken the answer, the query's own time limit included.
+/// Timeout for a client to take its answer, including the query's own time limit.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(180);
-/// Requests have no body; a query is in the address.
+/// Requests have no body; the query is in the URL.
 const HEADERS_AT_MOST_BYTES: usize = 64 << 10;
 const CONNECTIONS_AT_MOST: usize = 128;
-/// Before the next is accepted where that has failed, as without a free descriptor.
+/// Pause before the next connection is accepted after accepting has failed, for example for lack of a file descriptor.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Listens, and serves until its future is dropped.
@@ -52,7 +52,7 @@ pub struct Server {
     api: Api,
 }
 
-/// An answer before it is HTTP.
+/// An answer, before it becomes an HTTP response.
 #[derive(Debug)]
 struct Answer {
     status: StatusCode,
@@ -87,7 +87,7 @@ impl Server {
         Ok(Server { listener, guard, api: Api::new(library) })
     }
 
-    /// The address of the page, with the token. A browser does not send the part behind `#` to anybody.
+    /// The URL of the page with the token. A browser does not send the part after `#` to any server.
     pub fn link(&self) -> String {
         format!("http://{}/#token={}", self.guard.address(), self.guard.token())
     }
@@ -96,7 +96,7 @@ impl Server {
         self.guard.address()
     }
 
-    /// Answers everybody, each for a while.
+    /// Accepts all connections, each for a limited time.
     pub async fn serve(self) {
         let room = Arc::new(Semaphore::new(CONNECTIONS_AT_MOST));
         let (guard, api) = (Arc::new(self.guard), Arc::new(self.api));
@@ -131,7 +131,7 @@ impl Server {
     }
 }
 
-/// The name and parameters of a question; else the answer that needs none: a page, or why there is no answer.
+/// The name and parameters of a query; otherwise the answer that needs no query: a page, or an error.
 fn question<B>(guard: &Guard, request: &Request<B>) -> Result<(String, String), Answer> {
     guard.checked(request)?;
     let Some(name) = request.uri().path().strip_prefix("/api/") else { return Err(pages::page(request.uri().path())) };
@@ -139,7 +139,7 @@ fn question<B>(guard: &Guard, request: &Request<B>) -> Result<(String, String), 
     Ok((name.to_string(), request.uri().query().unwrap_or_default().to_string()))
 }
 
-/// With the headers that keep others from framing, reading or caching it.
+/// Adds the headers that keep other sites from framing, reading or caching it.
 fn response(answer: Answer) -> Response<String> {
     let mut response = Response::new(answer.body);
     *response.status_mut() = answer.status;

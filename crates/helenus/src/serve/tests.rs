@@ -1,4 +1,4 @@
-//! Tests of the server, as a browser and as an attacker.
+//! Tests of the server, from the side of a browser and of an attacker.
 
 use super::{Library, Server};
 use helenus_recording::{Manifest, Recorder, rows};
@@ -14,7 +14,7 @@ const S: i64 = 1000 * MS;
 const T0: i64 = 1_700_000_000 * S;
 const SECONDS: i64 = 20;
 const RATE: i64 = 100;
-/// From when on requests take long.
+/// The time from which on requests take long.
 const SLOW_FROM: i64 = 10;
 
 /// Records a load of two operations, one of which becomes slow after ten seconds.
@@ -66,18 +66,18 @@ fn serve() -> Served {
     let library = Library::open(&inside).unwrap();
     let server = runtime.block_on(Server::bind("127.0.46.1:0".parse().unwrap(), library)).unwrap();
     let (address, link) = (server.address(), server.link());
-    // Until the process of the tests ends.
+    // Runs until the process of the tests ends.
     std::thread::spawn(move || runtime.block_on(server.serve()));
     let token = link.split_once("#token=").unwrap().1.to_string();
     Served { address, token, _folder: folder }
 }
 
 impl Served {
-    /// Sends a text as it is, and reads until the connection is closed.
+    /// Sends a text unchanged, and reads until the connection is closed.
     fn send(&self, text: &str) -> String {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
-        // The server may close before it has read all.
+        // The server may close the connection before it has read everything.
         let _ = stream.write_all(text.as_bytes());
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
@@ -92,7 +92,7 @@ impl Served {
         self.ask(path, &format!("Authorization: Bearer {}\r\n", self.token))
     }
 
-    /// The answer to a question.
+    /// The answer to a query.
     fn json(&self, path: &str) -> Value {
         let answer = self.with_token(path);
         assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
@@ -110,7 +110,7 @@ fn strangers_are_refused() {
     is(&served.ask(list, &bearer), "200");
     is(&served.ask(list, ""), "401");
     is(&served.ask(list, "Authorization: Bearer 0123\r\n"), "401");
-    // A token in the address is in histories and logs.
+    // A token in the query part would be stored in histories and logs, so it is not accepted.
     is(&served.ask(&format!("{list}?token={}", served.token), ""), "401");
     // A foreign name that resolves to this machine (DNS rebinding).
     is(&served.send(&format!("GET {list} HTTP/1.1\r\nHost: evil.example\r\n{bearer}\r\n")), "403");
@@ -251,7 +251,7 @@ fn a_browser_that_is_stuck_holds_nobody_back() {
         stream
     };
     let header = format!("Host: {}\r\nAuthorization: Bearer {}\r\n\r\n", served.address, served.token);
-    // More than run at a time; nobody reads the answers, and half of the clients go away.
+    // More queries than run at a time; nobody reads the answers, and half of the clients disconnect.
     let endless = "select+count(*)+from+requests+a,requests+b,requests+c,requests+d";
     let mut stuck: Vec<TcpStream> = (0..3)
         .map(|number| begin(&format!("GET /api/sql?recording=one&n={number}&q={endless} HTTP/1.1\r\n{header}")))
@@ -263,7 +263,7 @@ fn a_browser_that_is_stuck_holds_nobody_back() {
         .collect();
     gone.append(&mut stuck);
     drop(gone);
-    // Their queries end, and leave room.
+    // Their queries end, and others can run.
     assert_eq!(served.json("/api/statements?recording=one&t=0-1")["rows"].as_array().unwrap().len(), 2);
 }
 

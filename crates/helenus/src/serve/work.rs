@@ -1,4 +1,5 @@
-//! Questions on threads of their own: a few at a time, each within a time limit, ended when nobody waits for the answer.
+//! Runs queries in threads of their own: a few at a time, each within a time limit; ended when no client waits for the
+//! answer.
 
 use anyhow::Result;
 use helenus_explain::{Stop, Stopper};
@@ -7,11 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// Time limit of one question.
+/// Time limit of a query.
 const LIMIT: Duration = Duration::from_secs(120);
-/// Questions at a time: one that reads much leaves room for others.
+/// The most queries at a time, so that one that reads much leaves CPU time for others.
 const AT_A_TIME: usize = 4;
-/// Answers that are kept.
+/// The most answers that are cached.
 const KEPT_BYTES: usize = 96 << 20;
 
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub(super) struct Work {
     kept: Mutex<Kept>,
 }
 
-/// The latest answers, the oldest first.
+/// The cached answers, the oldest first.
 #[derive(Debug, Default)]
 struct Kept {
     bytes: usize,
@@ -32,7 +33,7 @@ impl Work {
         Work { room: Arc::new(Semaphore::new(AT_A_TIME)), kept: Mutex::default() }
     }
 
-    /// Answers a question, and caches the answer under `key` if there is one.
+    /// Runs a query, and caches its answer under `key` if there is one.
     pub(super) async fn answer(
         &self,
         key: Option<String>,

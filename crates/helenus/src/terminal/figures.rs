@@ -1,6 +1,6 @@
-//! Figures for a person.
+//! Formats figures for people.
 
-/// A number with its thousands set apart.
+/// A number with its thousands separated.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -23,7 +23,7 @@ pub fn millis(ms: Option<f64>) -> String {
     }
 }
 
-/// Nanoseconds in the unit that reads best, to three digits.
+/// Nanoseconds in a suitable unit, with three digits.
 pub fn nanos(ns: i64) -> String {
     let value = ns as f64;
     let (value, unit) = match value.abs() {

@@ -1,4 +1,4 @@
-//! How Helenus speaks to a person: data to stdout, talk to stderr, colour where it is wanted.
+//! Output to the terminal: data to stdout, messages to stderr, colours if they are wanted.
 //!
 //! All output goes through this module, which escapes foreign text (see [`style`]).
 
@@ -18,7 +18,7 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use style::{Ink, inked};
 
-/// Lines of prose are no longer than this on a wide terminal.
+/// The largest width of prose, even on a wider terminal.
 const PROSE: usize = 110;
 /// Width of prose without a terminal.
 const WITHOUT_TERMINAL: usize = 100;
@@ -63,7 +63,7 @@ pub fn warn(text: impl Display) {
     talk(format_args!("{} {}", inked(Ink::Yellow, "warning:"), continued(text)));
 }
 
-/// A step of the work that has been done.
+/// Prints a step that has been done.
 pub fn done(text: impl Display) {
     talk(format_args!("{} {}", inked(Ink::Green, "✓"), continued(text)));
 }
@@ -73,14 +73,14 @@ fn continued(text: impl Display) -> String {
     text.to_string().replace('\n', "\n  ")
 }
 
-/// A line for the person, beside the data.
+/// Prints a message on stderr, beside the data.
 pub fn talk(text: impl Display) {
     let text = shown(&text.to_string(), columns_of(&io::stderr()));
     // A closed stderr is no reason to stop.
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// A line on stdout for a person, broken where the terminal ends.
+/// Prints a line of text on stdout, wrapped at the width of the terminal.
 pub fn print(text: impl Display) {
     anstream::println!("{}", shown(&text.to_string(), width()));
 }
@@ -117,12 +117,12 @@ pub fn plain(text: &str) -> String {
     anstream::adapter::strip_str(&style::render(text)).to_string()
 }
 
-/// The time, to be shown above what is shown again and again.
+/// The current time, to be printed above a repeated display.
 pub fn now() -> String {
     chrono::Local::now().format("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// Begins again at the top of the terminal.
+/// Moves the cursor to the top of the terminal, for the next display.
 pub fn clear() {
     anstream::print!("\x1b[H\x1b[2J");
 }
@@ -155,7 +155,7 @@ fn folded(text: &str, width: Option<usize>) -> String {
     out
 }
 
-/// Stdout or stderr as a writer of lines for a person.
+/// A writer of text lines to stdout or stderr.
 #[derive(Debug)]
 pub struct Out {
     line: Vec<u8>,
@@ -243,7 +243,7 @@ pub fn severity_text(name: &str, text: impl Display) -> String {
     inked(ink, text)
 }
 
-/// A text in the colour of what is well.
+/// A text in the colour of "ok".
 pub fn good(text: impl Display) -> String {
     inked(Ink::Green, text)
 }

@@ -38,7 +38,7 @@ impl Steps {
         self.last = text;
     }
 
-    /// News within a step: only shown in place.
+    /// Shows progress within a step, only on a terminal.
     pub fn live(&self, text: impl Display) {
         self.bar.set_message(shown(&text.to_string()));
     }
@@ -48,7 +48,7 @@ impl Steps {
         self.plain
     }
 
-    /// A line that stays.
+    /// Prints a line that stays.
     pub fn keep(&self, line: impl FnOnce()) {
         self.bar.suspend(line);
     }

@@ -33,10 +33,10 @@ const INKS: [(Ink, Style); 6] = [
     (Ink::Green, GREEN),
 ];
 
-/// The mark that ends a style. The marks that begin one follow it in the order of [`INKS`].
+/// The mark that ends a style. The marks that begin a style follow it in the order of [`INKS`].
 ///
-/// Characters that are not assigned and take no width (Default_Ignorable_Code_Point), others in each process, so that no
-/// text can be written to hold them.
+/// The marks are unassigned characters without width (Default_Ignorable_Code_Point). They are different in each
+/// process, so that no recorded text can contain them on purpose.
 static END: LazyLock<u32> = LazyLock::new(|| 0xE_0200 + rand::random::<u32>() % 0xC00);
 
 fn mark(number: u32) -> char {
@@ -54,12 +54,13 @@ pub fn inked(ink: Ink, text: impl Display) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// A text as a terminal may have it: control characters are escaped, except for line feeds and tabs, and styles are ANSI.
+/// Makes a text safe for a terminal: control characters are escaped, except for line feeds and tabs, and styles become
+/// ANSI sequences.
 pub fn render(text: &str) -> String {
     marks(&escaped(text))
 }
 
-/// With control characters escaped, except for line feeds and tabs; our own styles stay what they are.
+/// Escapes control characters, except for line feeds and tabs; our own style marks are kept.
 pub fn escaped(text: &str) -> String {
     escape_where(text, |character| is_unsafe(character) && !matches!(character, '\n' | '\t'))
 }
@@ -101,7 +102,7 @@ fn mark_number(character: char) -> Option<usize> {
     usize::try_from(number).ok().filter(|number| *number <= INKS.len())
 }
 
-/// Text of JSON with control characters as JSON escapes them: that is the same document.
+/// Escapes control characters in JSON text in the way of JSON, which does not change the document.
 pub fn json_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -117,7 +118,7 @@ pub fn json_text(text: &str) -> String {
     out
 }
 
-/// Whether a terminal takes the character as a command, reorders the text around it, or shows nothing.
+/// Whether a terminal interprets the character as a command, reorders the text around it, or shows nothing.
 fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -143,7 +144,7 @@ fn escape(out: &mut String, character: char) {
     };
 }
 
-/// Columns that a text takes; styles take none.
+/// The width of a text in columns, without styles.
 pub fn columns(text: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(text)
 }
@@ -170,10 +171,10 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// No word is broken into pieces that are shorter.
+/// Words are not broken into pieces shorter than this.
 const NARROWEST: usize = 8;
 
-/// A word in pieces of at most `width` columns; no pieces of an empty word.
+/// Splits a word into pieces of at most `width` columns; an empty word has no pieces.
 fn pieces(word: &str, width: usize) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut used = width;

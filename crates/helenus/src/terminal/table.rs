@@ -1,31 +1,31 @@
 //! Tables that fit the terminal.
 //!
-//! A table that is wider than the terminal wraps its heads and long texts; where that is not enough it is cut into bands
-//! of columns, one below the other, each with the names of the rows; and where not even those fit, each row is a block of
-//! lines. No column is left out.
+//! If a table is wider than the terminal, its headings and long texts are wrapped. If that is not enough, it is split
+//! into bands of columns, one below the other, each with the names of the rows. If not even these fit, each row becomes
+//! a block of lines. No column is left out.
 
 use super::style::{columns, one_line, wrap};
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width};
 use std::fmt;
 
-/// Texts up to this width are not broken.
+/// Texts up to this width are not wrapped.
 const WHOLE: usize = 16;
-/// Width of the longest word that is not broken; longer ones, such as paths, are.
+/// Words up to this width are not broken; longer ones, such as paths, are.
 const WORD: usize = 24;
-/// Around a cell.
+/// Space around a cell.
 const PADDING: usize = 2;
 
-/// A table without lines.
+/// A table without borders.
 #[derive(Debug, Clone)]
 pub struct Table {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
     right: Vec<bool>,
-    /// How many of the first columns name a row.
+    /// How many of the first columns identify a row.
     keys: usize,
     width: Option<usize>,
-    /// Widths of the columns of the table whose next rows these are; it has the header.
+    /// Widths of the columns of the table that these rows continue; that table has the header.
     continues: Option<Vec<usize>>,
 }
 
@@ -53,18 +53,18 @@ impl Table {
         self
     }
 
-    /// The next rows of a table whose columns were so wide, without a header where there is room for all columns.
+    /// The next rows of a table with the given widths; without a header if all columns fit.
     pub fn continuing(mut self, widths: Vec<usize>) -> Table {
         self.continues = Some(widths);
         self
     }
 
-    /// How wide its columns want to be.
+    /// The natural widths of its columns.
     pub fn widths(&self) -> Vec<usize> {
         (0..self.header.len()).map(|column| self.natural(column)).collect()
     }
 
-    /// Fits the table to a terminal of this many columns; None for the table's natural width.
+    /// Fits the table to a terminal with this many columns; None for the table's natural width.
     #[cfg(test)]
     fn within(mut self, width: Option<usize>) -> Table {
         self.width = width;
@@ -77,7 +77,7 @@ impl Table {
         cells.map(|cell| columns(cell)).chain(before).max().unwrap_or(0)
     }
 
-    /// The width below which a column would break what belongs together.
+    /// The smallest width of a column that does not break words.
     fn least(&self, column: usize) -> usize {
         let word = |text: &String| text.split(' ').map(columns).max().unwrap_or(0);
         let of_cell = |cell: &String| match columns(cell) {
@@ -95,14 +95,14 @@ impl Table {
         self.least(column).max(name)
     }
 
-    /// Widths of the chosen columns, at least `least` each, sharing the available width.
+    /// Widths of the chosen columns, each at least `least`, which share the available width.
     fn band(&self, chosen: &[usize], least: &dyn Fn(usize) -> usize, width: usize) -> String {
         let mut widths: Vec<usize> = chosen.iter().map(|column| least(*column)).collect();
         let mut room = width.saturating_sub(widths.iter().map(|width| width + PADDING).sum());
         let mut order: Vec<usize> = (0..chosen.len()).collect();
         let wants = |place: usize, widths: &[usize]| self.natural(chosen[place]).saturating_sub(widths[place]);
         order.sort_by_key(|place| wants(*place, &widths));
-        // Columns with the smallest wish first, so that the space that they leave goes to the others.
+        // Columns with the smallest natural width come first, so that the space they leave goes to the others.
         for (done, place) in order.iter().enumerate() {
             let share = room / (order.len() - done);
             let more = wants(*place, &widths).min(share);
@@ -136,7 +136,7 @@ impl Table {
         table.to_string()
     }
 
-    /// Each row as lines of head and value.
+    /// Each row as lines of heading and value.
     fn blocks(&self, width: usize) -> String {
         let heads = self.header.iter().map(|head| columns(head)).max().unwrap_or(0);
         let beside = heads + PADDING;
@@ -162,7 +162,7 @@ impl Table {
         lines.join("\n")
     }
 
-    /// Columns with the same value in every row, as a line above the table, and the remaining columns.
+    /// Columns with the same value in every row become a line above the table; returns the remaining columns.
     fn constant_keys(&self) -> (Vec<String>, Vec<usize>) {
         let mut given = Vec::new();
         let mut left = Vec::new();
@@ -197,7 +197,7 @@ impl fmt::Display for Table {
             return out.write_str(&self.band(&all, &least, width));
         }
         let (given, keys) = self.constant_keys();
-        // Key columns get two fifths of the terminal together.
+        // The columns that identify a row get two fifths of the terminal together.
         let name = width * 2 / 5 / keys.len().max(1);
         let least = |column: usize| self.least_in_band(column, name);
         let room = width.saturating_sub(total(&keys, &least));

@@ -1,4 +1,4 @@
-//! Bad input gives one clear error with a way out, exit code 2, and loses nothing.
+//! Bad input gives one clear error that says what to do, exit code 2, and no loss of data.
 
 use crate::harness::Place;
 use std::net::TcpListener;
@@ -50,7 +50,7 @@ fn versions_ports_and_settings() {
     let taken = TcpListener::bind("127.0.31.1:9042").unwrap();
     refused(&place, "up --address 127.0.31.1", &["port 9042 on 127.0.31.1 is in use", &std::process::id().to_string()]);
     drop(taken);
-    // The reason from the node's own log, and nothing left running.
+    // The error contains the reason from the node's own log, and nothing keeps running.
     refused(&place, "up --address 127.0.31.1 --set not_a_setting=5 --heap 300m", &["not_a_setting", "log"]);
     assert_eq!(place.well("ps --json").trim(), "[]");
     refused(&place, "down nosuch", &["nosuch"]);
@@ -110,7 +110,7 @@ fn workloads_and_experiments() {
     let setting = option.replace("jvm_options = [\"-XX:+NoSuchThing\"]", "settings = [\"concurrent_readz=8\"]");
     std::fs::write(place.path("e.toml"), format!("{head}{setting}")).unwrap();
     refused(&place, "lab run e.toml", &["`other`", "concurrent_readz"]);
-    // Methods that no class of the release has, for probes as for valves.
+    // Methods that no class of the release has, for probes and for valves.
     let method = valve.replace("at = \"lwt\"", "at = \"StorageProxy.caz\"");
     std::fs::write(place.path("e.toml"), format!("{head}{method}law = \"fixed\"\n")).unwrap();
     refused(&place, "lab run e.toml -o r", &["`lwt`", "\"StorageProxy.caz\"", "did you mean cas"]);
@@ -171,7 +171,7 @@ fn a_damaged_stream_is_salvaged_and_is_an_error() {
     assert!(place.well("recording info r").contains("49 rows of cpus"));
     std::fs::create_dir(place.path("beside")).unwrap();
     assert_eq!(place.ask("beside/../r", "select count(*) from marks"), 1);
-    // A failure leaves the old file.
+    // A failure leaves an older file unchanged.
     std::fs::write(place.path("old.svg"), "old").unwrap();
     refused(&place, "flame r -o old.svg", &["samples"]);
     assert_eq!(std::fs::read(place.path("old.svg")).unwrap(), b"old");

@@ -7,7 +7,7 @@ use std::path::Path;
 const S: i64 = 1_000_000_000;
 const MS: i64 = 1_000_000;
 const T0: i64 = 1_760_000_000 * S;
-/// A name with commands for the terminal of its reader.
+/// A name that contains terminal commands.
 const HOSTILE: &str = "\x1b]0;owned\x07\x1b[2J\r\u{9b}31m\u{202e}evil";
 
 /// A recording with rows in the tables that commands show; its names have a text in them.
@@ -146,7 +146,7 @@ fn what_others_wrote_is_shown_escaped() {
     let clean = |text: &str| text.chars().all(|one| one == '\n' || !(one.is_control() || one == '\u{202e}'));
     for arguments in SHOWING {
         let result = with_columns(&place, arguments, "90").end();
-        // Folded stacks in a pipe are data.
+        // Folded stacks in a pipe are passed on unchanged.
         let is_data = arguments.contains("folded");
         assert!(
             (is_data || clean(&result.out)) && clean(&result.err),
@@ -189,7 +189,7 @@ fn what_is_shown_fits_the_terminal() {
             assert!(widest(&result.err) <= columns, "{arguments} at {columns}:\n{}", result.err);
         }
     }
-    // A narrow terminal leaves nothing out.
+    // On a narrow terminal no column is left out.
     let narrow = with_columns(&place, "tables r --show sstables", "60").end().out;
     for head in ["level", "newest", "droppable", "TTL", "repaired"] {
         assert!(narrow.contains(head), "{head} is not in\n{narrow}");
@@ -240,7 +240,7 @@ fn json_is_one_document_and_says_what_was_done() {
     let jar = place.json("agent -o a.jar --json");
     assert_eq!(jar["bytes"].as_u64(), Some(std::fs::metadata(place.path("a.jar")).unwrap().len()));
     assert_eq!(place.json("down --json"), serde_json::json!([]));
-    // The output of the recorded command is beside the document.
+    // The output of the recorded command goes to stderr.
     let pid = std::process::id();
     let watched = place.json(&format!("record --no-agent --stacks off --pid {pid} --json -o own -- echo hello"));
     assert!(watched["recording"] == "own", "{watched}");

@@ -6,23 +6,22 @@ use std::process::Command;
 #[derive(Debug)]
 pub struct Client {
     pub driver: &'static str,
-    /// In the keyspace `foreign_shop`.
+    /// The client's table, in the keyspace `foreign_shop`.
     pub table: &'static str,
     /// The driver's name in STARTUP.
     pub named: &'static str,
     make: fn() -> Result<Command, String>,
 }
 
-/// Takes an address and a version of the protocol.
+/// Arguments: an address and a version of the protocol.
 pub const PYTHON: Client = Client { driver: "python", table: "python", named: "Python", make: python };
-/// Takes an address and a version of the protocol, and speaks LZ4; with a file of certificates, TLS.
+/// Arguments: an address and a version of the protocol, with LZ4; with a file of certificates, TLS.
 pub const GOCQL: Client = Client { driver: "gocql", table: "gocql", named: "gocql", make: gocql };
-/// As gocql, with a store of certificates in PKCS12 and its password.
+/// Arguments as for gocql; for TLS, a PKCS12 store of certificates and its password.
 pub const JAVA: Client = Client { driver: "java", table: "java", named: "Java", make: java };
 
 impl Client {
-    /// # Errors
-    /// The program that this client needs and the machine does not have.
+    /// # Errors The program that this client needs, if the machine does not have it.
     pub fn command(&self) -> Result<Command, String> {
         (self.make)()
     }

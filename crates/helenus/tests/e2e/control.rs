@@ -82,7 +82,7 @@ fn valves_and_probes_come_and_go_under_load_without_a_failed_request() {
     assert!(recorded.status.success(), "{}", recorded.err);
     assert!(place.ask("record.helenus", "select count(*) from valves where valve = 'few' and law = 'throughput'") > 5);
     assert!(place.ask("record.helenus", "select count(*) from valves where law = 'fixed' and limit = 4") > 0);
-    // The reads, which don't come to it, are in the same stage.
+    // The reads, which the valve does not limit, are in the same stage.
     assert!(place.ask("record.helenus", "select count(*) from valves where valve = 'few' and elsewhere > 1") > 0);
     assert!(place.ask("record.helenus", "select sum(calls) from probes where probe = 'writes'") > 0);
 }
@@ -183,7 +183,7 @@ fn a_valve_sheds_load_as_the_server_does_and_each_stage_gets_its_size_back() {
     place.well(&format!("valve remove shed {on}"));
     assert!(outcomes().is_empty());
 
-    // Cassandra makes it with the first counter that is written.
+    // Cassandra creates the stage with the first write of a counter.
     let early = place.run(&format!("valve add early --stage counter-mutation {on}"));
     assert!(early.status.code() == Some(2) && early.err.contains("with its first task"), "{}", early.err);
     for stage in ["native-transport", "read", "mutation", "compaction", "compaction-throughput"] {

@@ -37,7 +37,7 @@ fn folded_stacks_come_back_as_they_went() {
     let mut flame: Vec<String> = place.well("flame r --folded").lines().map(String::from).collect();
     flame.sort();
     assert_eq!(flame, groups);
-    // Once more around is the same.
+    // Exporting and importing once more gives the same.
     std::fs::write(place.path("again.folded"), folded(&place, "r", "--threads").join("\n") + "\n").unwrap();
     place.well("import again.folded -o again");
     assert_eq!(folded(&place, "again", "--threads"), lines);

@@ -119,7 +119,8 @@ fn what_was_run_before_an_interrupt_is_judged() {
     changes_of_every_kind_are_made_and_undone(&place, address);
 }
 
-/// On a node that is not the experiment's own: its table's compaction, a stage's executor and its threads' CPUs.
+/// Changes on a node that is not the experiment's own: its table's compaction, a stage's executor and its threads'
+/// CPUs.
 fn changes_of_every_kind_are_made_and_undone(place: &Place, node: &str) {
     let variants = r#"name = "table"
 [[variant.table]]
@@ -158,7 +159,7 @@ strategy = "equal-spread"
     let result = run.end();
     assert!(result.status.success() && !result.err.contains("may be left"), "{}", result.err);
 
-    // In the node all is as it was.
+    // The node has its former settings.
     let nothing = Value::Array(Vec::new());
     assert_eq!((tuned(), executors(), pinned()), (nothing.clone(), nothing.clone(), nothing));
     let apply = format!(

@@ -1,4 +1,5 @@
-//! Cassandra 4.0 and 4.1 on the JDK that they need: they are recorded, explained, changed and left as they were.
+//! Cassandra 4.0 and 4.1 on the JDK that they need: they can be recorded, explained and changed, and are left
+//! unchanged.
 
 use crate::harness::{Place, wait_for};
 use serde_json::{Value, json};
@@ -50,7 +51,7 @@ fn serves(line: &str) {
     place.json(&format!("advise {on} --for 3s --json"));
 }
 
-/// By all sources at once.
+/// Recorded by all sources at the same time.
 fn recorded_and_explained(place: &Place, on: &str) {
     let record = place.start(&format!("record {on} --syscalls summary --sched on -o older"));
     wait_for("the sources to record", || record.has_said("Ctrl-C ends it"));

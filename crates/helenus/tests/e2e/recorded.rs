@@ -1,4 +1,4 @@
-//! A recording of a real node is complete, and no process that is killed loses any of it.
+//! A recording of a real node is complete, and killing a process loses none of it.
 
 use crate::harness::{Place, origin, pid_of_node, record_under_load, signal_to, size_of, wait_for};
 use std::path::Path;
@@ -23,7 +23,7 @@ fn a_recording_is_whole_whoever_ends_it() {
     killed_and_salvaged(&place, address);
     wait_for("the agent to leave after its recorder was killed", || agent_threads(node) == 0);
 
-    // The node's end closes the recording whole.
+    // When the node ends, the recording is closed and complete.
     let record = place.start(&format!("record --node {address} -o last"));
     let recorded = |table: &str| size_of(&place.path(&format!("last/{table}"))) > 0;
     wait_for("the sources to record", || recorded("pools") && recorded("threads"));
@@ -103,7 +103,7 @@ fn killed_and_salvaged(place: &Place, address: &str) {
     place.well("report killed -o killed.html");
 }
 
-/// DuckDB reads our Parquet.
+/// DuckDB can read our Parquet files.
 fn read_by_another(recording: &Path, requests: i64) {
     let python = std::env::var("HELENUS_TEST_PYTHON")
         .unwrap_or_else(|_| format!("{}/.cache/helenus/python/bin/python", std::env::var("HOME").unwrap()));

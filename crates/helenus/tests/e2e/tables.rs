@@ -77,7 +77,7 @@ fn a_running_node_shows_its_tables_and_is_given_advice() {
     };
     let advised = names("advice", "rule");
     assert!(advised.contains(&"tombstones-per-read".to_string()), "{advised_json:#}");
-    // With one replica no delete can come back.
+    // With one replica, no deleted data can come back.
     assert!(!advised.contains(&"gc-grace".to_string()), "{advised_json:#}");
     // Rules that need the definition of the table and the settings of the node were able to check them.
     for rule in ["gc-grace", "retired-strategy", "local-override", "young-generation", "dropped-messages"] {
@@ -104,7 +104,7 @@ fn a_table_made_anew_is_another(place: &Place, node: &str) {
     let mut connection = Connection::open(node.parse().unwrap(), Duration::from_secs(30), None).unwrap();
     connection.query("DROP TABLE churn.cart").unwrap();
     place.well(&format!("load {CHURN} --node {node} --in-flight 1 --count 40 -o anew-load.helenus"));
-    // After a reading that took long, the agent rests for some seconds.
+    // After a reading that took long, the agent pauses for some seconds.
     std::thread::sleep(Duration::from_secs(12));
     recorder.signal(libc::SIGINT);
     let recorder = recorder.end();
@@ -164,7 +164,7 @@ fn a_wide_row_is_found_and_the_proposed_table_can_be_used(place: &Place, node: &
     let row_bytes = figures["mean_row_bytes"].as_i64().unwrap();
     assert!((150_000..250_000).contains(&row_bytes), "20 columns of 8 kB: {finding:#}");
     assert!(finding["window_end_ns"].as_i64() > finding["window_start_ns"].as_i64(), "{finding:#}");
-    // The query behind it can be asked.
+    // The query behind the advice can be run.
     assert!(place.ask("wide.helenus", &format!("select count(*) from ({})", finding["query"].as_str().unwrap())) > 0);
 
     let proposed = figures["proposed_cql"].as_str().unwrap();
@@ -181,7 +181,7 @@ fn a_wide_row_is_found_and_the_proposed_table_can_be_used(place: &Place, node: &
     assert_eq!(one.rows.len(), 1);
 }
 
-/// Statistics of the SSTables of the running node, and of the same files when it has ended.
+/// Statistics of the SSTables of the running node, and of the same files after it has ended.
 fn files_say_what_the_node_said(place: &Place, on: &str) {
     let of_node = place.json(&format!("tables {on} --for 2s --table churn.cart --show sstables --json"));
     let groups = of_node["sstable_groups"].as_array().unwrap();
@@ -192,7 +192,7 @@ fn files_say_what_the_node_said(place: &Place, on: &str) {
     assert!(of_files["source"][0].as_str().unwrap().contains("sstablemetadata"), "{of_files:#}");
     let mut compared = 0;
     for live in of_node["sstables"].as_array().unwrap() {
-        // A compaction may have taken it away since.
+        // A compaction may have removed it since.
         let Some(file) = files.iter().find(|file| file["file"] == live["file"]) else { continue };
         compared += 1;
         for figure in [

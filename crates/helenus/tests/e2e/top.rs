@@ -1,4 +1,4 @@
-//! `helenus top` in a terminal, which tmux is.
+//! `helenus top` in a terminal that tmux provides.
 
 use crate::harness::{Place, signal_to, wait_for};
 use helenus_needs::{need, program};
@@ -15,7 +15,7 @@ pub struct Terminal<'a> {
 }
 
 impl Terminal<'_> {
-    /// Runs helenus in it. When that has ended, its exit code is shown and the shell waits.
+    /// Runs helenus in it. When helenus has ended, its exit code is shown and the shell waits.
     pub fn run<'a>(place: &'a Place, arguments: &str) -> Terminal<'a> {
         let helenus = env!("CARGO_BIN_EXE_helenus");
         let run = format!("echo $$ >pid; exec {helenus} {arguments}");
@@ -65,7 +65,7 @@ impl Drop for Terminal<'_> {
     }
 }
 
-/// A minute of requests; one in each ten seconds is slow, and meets a collection.
+/// A minute of requests; one in each ten seconds is slow, and overlaps a collection.
 fn record(path: &Path) {
     let mut manifest = Manifest::new("made", "made");
     manifest.nodes.push(NodeFacts { address: NODE.to_string(), ..NodeFacts::default() });

@@ -1,4 +1,4 @@
-//! A change tried on copies of a table: its output, and that nothing of the try remains wherever it is killed.
+//! A change tried on copies of a table: its output, and that nothing remains of the try whenever it is killed.
 
 use crate::harness::{Place, wait_for};
 use helenus_cassandra::cql::Connection;
@@ -88,7 +88,7 @@ impl Churned {
         }
     }
 
-    /// All that was written is in SSTables: none has come for three times the period of flushes.
+    /// Waits until all rows are in SSTables: no new one has come for three times the period of flushes.
     ///
     /// A memtable's timer is lost if it fires before the memtable is the current one, which happens on a busy machine;
     /// another period starts a new timer.
@@ -146,7 +146,7 @@ impl Churned {
         paths.filter_map(|path| serde_json::from_slice(&std::fs::read(path).ok()?).ok()).collect()
     }
 
-    /// Nodes take their time to start on a busy machine.
+    /// Nodes take longer to start on a busy machine.
     fn wait_for_step(&self, step: &str) {
         let until = Instant::now() + Duration::from_secs(180);
         while !self.journal().iter().any(|entry| entry["step"] == step) {

@@ -153,7 +153,7 @@ fn killed_at_any_moment(tuned: &Tuned, before: &Value) {
         apply.end();
         let state = tuned.state();
         assert!(["applied", "not-made"].contains(&state.as_str()), "killed after {after_ms} ms: {state}");
-        // And while it is undone: the next one ends what was begun.
+        // Killed while the change is undone: the next undo completes it.
         let undo = tuned.place.start("tune undo --all");
         std::thread::sleep(Duration::from_millis(100 * after_ms.min(10)));
         undo.signal(libc::SIGKILL);
@@ -161,7 +161,7 @@ fn killed_at_any_moment(tuned: &Tuned, before: &Value) {
         tuned.undo();
         assert_eq!(tuned.status(), json!([]));
     }
-    // Killed between the node's change and the second writing of the journal.
+    // Killed between the change on the node and the second write of the journal.
     let made = tuned.place.json(&format!("{} --json", tuned.apply()));
     assert_eq!(&made[0]["before"], before, "no kill has left anything");
     let journal = tuned.journal().remove(0);
@@ -170,7 +170,7 @@ fn killed_at_any_moment(tuned: &Tuned, before: &Value) {
     std::fs::write(&journal, entry.to_string()).unwrap();
     assert_eq!(tuned.state(), "applied");
     assert_eq!(tuned.undo()[0]["outcome"], "undone");
-    // Killed before it: the node never had it.
+    // Killed before the change: the node never had it.
     std::fs::write(&journal, entry.to_string()).unwrap();
     assert_eq!(tuned.state(), "not-made");
     assert_eq!(tuned.undo()[0]["outcome"], "gone");

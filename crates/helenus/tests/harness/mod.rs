@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// its end are stopped.
 pub struct Place {
     folder: tempfile::TempDir,
-    /// The Java that nodes are started with; none for the best that fits.
+    /// The Java that nodes are started with; None for the default choice.
     java: Option<PathBuf>,
 }
 
@@ -25,7 +25,7 @@ pub struct CommandOutput {
 
 impl Place {
     pub fn new() -> Place {
-        // Not in /tmp where that is in memory: nodes are measured on a disk.
+        // Not in /tmp if that is in memory, because nodes are measured on a disk.
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         Place { folder, java: None }
     }
@@ -97,14 +97,14 @@ impl Drop for Place {
     }
 }
 
-/// A helenus that runs, until the test that started it ends at the latest.
+/// A running helenus process, which ends at the latest with the test that started it.
 pub struct Running {
     child: KilledOnDrop,
     out: Saying,
     err: Saying,
 }
 
-/// A process that a test which fails does not leave behind.
+/// A process that is ended even if its test fails.
 struct KilledOnDrop(Child);
 
 impl Drop for KilledOnDrop {

@@ -10,7 +10,7 @@ const RATE_PER_S: i64 = 1_000;
 const SECONDS: i64 = 20;
 const STOP: Duration = Duration::from_millis(2_500);
 
-/// Wall-clock times on both sides of a stop.
+/// Wall-clock times before and after a stop.
 struct Stopped {
     from_ns: i64,
     to_ns: i64,
@@ -110,7 +110,7 @@ fn what_is_reported_is_what_the_schedule_implies() {
 
     let (summary, stopped) = drive(&place, address, "driver-stopped", Running::pid);
     assert_as_the_schedule_implies(&place, "driver-stopped", &summary, &stopped);
-    // The server is not blamed: it answered the requests that were sent, and the driver reports its own pause.
+    // The server is not blamed: it answered the requests that were sent, and the driver reports its own stall.
     let slow = "select count(*) from requests where end_ns - start_ns > 100000000";
     assert!(place.ask("driver-stopped", slow) < due_meanwhile / 5, "only what was on its way had a long service time");
     let late = summary["lag"]["late_driver"].as_i64().unwrap();

@@ -51,7 +51,7 @@ pub(super) struct Watching<'a> {
     provider: Provider,
 }
 
-/// How nodes are looked at.
+/// How nodes are read.
 enum Provider {
     Agents(Box<Agents>),
     /// Reads from outside: over CQL, and over JMX if requested.
@@ -170,7 +170,7 @@ impl Agents {
         steps.step(format_args!("{doing} to {} node(s)", watched.len()));
         let observation = Observation::start(recorder, &watched, &options, &events)?;
         if requests {
-            // Without --agent its absence is no error. A node that can't be read by CQL has nothing to show.
+            // Without --agent, a missing agent is no error. A node that can't be read by CQL has nothing to show.
             let unheard = received.try_iter().find_map(|event| match event {
                 Event::Degraded { node, source: "wire", reason } => Some(format!("{node}: {reason}")),
                 _ => None,

@@ -17,11 +17,11 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// Less is not worth a segment.
+/// The shortest time that can be kept; shorter segments are not worthwhile.
 const SHORTEST: Duration = Duration::from_secs(10);
-/// A segment of less has no room for what is recorded while it ends.
+/// The smallest size that can be kept; a smaller segment has no room for the rows that are recorded while it ends.
 const SMALLEST_BYTES: u64 = 64 << 20;
-/// How often old segments are deleted, and how often a node that is away is looked for.
+/// How often old segments are deleted, and how often a node that is down is searched for.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 const LOOK_FOR_NODES_EVERY: Duration = Duration::from_secs(3);
 
@@ -92,14 +92,14 @@ struct Recording<'a> {
     options: Options,
     events: Sender<Event>,
     heard: Receiver<Event>,
-    /// The nodes to record, and where each is found when it is started again.
+    /// The nodes to record, and how to find each when it is started again.
     places: Vec<(String, TargetName)>,
     attached: Option<(Observation, Vec<Watched>)>,
-    /// The processes that were attached to last, without those that have ended.
+    /// The processes that were attached last, without those that have ended.
     running: Vec<Target>,
     /// Nodes that are recorded now.
     present: BTreeSet<String>,
-    /// Messages printed so far, so that a lasting state is printed once.
+    /// Messages printed so far, so that a lasting state is printed only once.
     said: BTreeSet<String>,
 }
 
@@ -132,7 +132,7 @@ impl<'a> Recording<'a> {
         let mut steps = Steps::new();
         steps.step(format_args!("attaching to {} node(s)", first.len()));
         self.places = first.iter().map(|(name, target)| (name.clone(), place_of(name, target))).collect();
-        // The first time an error is the user's to know.
+        // The first occurrence of an error is shown to the user.
         self.attach(first)?;
         steps.step(format_args!(
             "keeping the last {} in {}; Ctrl-C ends it",
@@ -165,7 +165,7 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
-    /// Prints events of the sources. Returns whether a node or its agent has gone.
+    /// Prints events of the sources. Returns whether a node or its agent has ended.
     fn hear(&mut self, steps: &Steps) -> bool {
         let mut gone = false;
         for event in self.heard.try_iter() {
@@ -173,7 +173,7 @@ impl<'a> Recording<'a> {
                 Event::TargetEnded { node, .. } | Event::AgentGone { node, .. } => Some(node),
                 _ => None,
             };
-            // A node that was attached again after such an event is not gone.
+            // A node that was attached again after such an event has not ended.
             gone |= self.attached.is_some() && node.is_some_and(|node| self.present.contains(node));
             steps.keep(|| cli::say_event(&event));
         }
@@ -183,7 +183,7 @@ impl<'a> Recording<'a> {
         gone
     }
 
-    /// Tells the triggers of processes that have ended, whichever source noticed it first.
+    /// Tells the triggers about processes that have ended, whichever source noticed it first.
     fn notice_ended(&mut self) {
         let before = self.running.len();
         self.running.retain(Target::is_alive);
@@ -215,7 +215,7 @@ impl<'a> Recording<'a> {
         self.present.clear();
     }
 
-    /// Attaches to the nodes that run, which may have been started again.
+    /// Attaches to the nodes that are running, which may have been restarted.
     fn look_for_nodes(&mut self, steps: &Steps) {
         let running = |which: &TargetName| target::find(*which).ok().filter(Target::is_alive);
         let found = self.places.iter().filter_map(|(name, which)| Some((name.clone(), running(which)?)));
@@ -231,7 +231,7 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// Goes on in a new segment.
+    /// Continues in a new segment.
     fn turn(&mut self, steps: &Steps) {
         let next = match self.keeper.begin_next() {
             Ok(next) => next,

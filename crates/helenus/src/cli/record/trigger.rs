@@ -1,4 +1,4 @@
-//! `helenus record --keep --trigger`: freezes the minutes around an incident by itself.
+//! `helenus record --keep --trigger`: copies the minutes around an incident automatically.
 //!
 //! ```text
 //! kept recording ─▶ Live ─▶ conditions, each second ─▶ incident ─▶ copy, explanation, report, --exec
@@ -18,15 +18,15 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const JUDGE_EVERY: Duration = Duration::from_secs(1);
-/// Conditions look at a few seconds.
+/// How much time the conditions need in memory: a few seconds.
 const BINS: usize = 30;
-/// Time after the moment that is in the copy, too. Conditions that come true in it are part of the same incident.
+/// How long after the incident the copy ends. Conditions that become true in this time belong to the same incident.
 const AFTER: Duration = Duration::from_secs(10);
 const BEFORE: Duration = Duration::from_secs(300);
-/// Between two copies for one condition, at first and at most.
+/// Time between two copies for one condition: at first, and at most.
 const FIRST_BACKOFF: Duration = Duration::from_secs(300);
 const LAST_BACKOFF: Duration = Duration::from_secs(3600);
-/// Incidents that wait for the one before to be copied and explained.
+/// The most incidents that wait until an earlier one is copied and explained.
 const MOST_WAITING: usize = 4;
 
 #[derive(Debug, Clone, Default, Args)]
@@ -48,7 +48,7 @@ pub struct TriggerOptions {
 }
 
 impl TriggerOptions {
-    /// Refuses what does not fit to the time that is kept.
+    /// Rejects options that do not fit to the time that is kept.
     pub fn check(&self, keep: Duration) -> Result<()> {
         match self.before {
             Some(before) if before > keep => bail!("--before {before:?} is longer than --keep {keep:?}; keep more"),
@@ -57,7 +57,7 @@ impl TriggerOptions {
     }
 }
 
-/// A line for the person who reads what the recorder says.
+/// A message for the user.
 #[derive(Debug)]
 pub enum Line {
     Warning(String),
@@ -76,7 +76,7 @@ impl Line {
 /// The threads that judge conditions and handle incidents.
 #[derive(Debug)]
 pub struct Watching {
-    /// Each message is the end of a node's process; without a sender the threads end.
+    /// Each message reports the end of a node's process; when the sender is dropped, the threads end.
     ended: Sender<()>,
     lines: Receiver<Line>,
     stopping: Arc<OnceLock<Instant>>,
@@ -84,7 +84,7 @@ pub struct Watching {
 }
 
 impl Watching {
-    /// None where no condition was given.
+    /// None if no condition was given.
     pub fn start(options: &TriggerOptions, recording: &Path, clock: Clock, keep: Duration) -> Result<Option<Watching>> {
         if options.conditions.is_empty() {
             return Ok(None);
@@ -119,13 +119,13 @@ impl Watching {
         Ok(Some(Watching { ended, lines, stopping, threads }))
     }
 
-    /// Tells of a node's process that has ended.
+    /// Reports that a node's process has ended.
     pub fn node_ended(&self) {
-        // A thread that has ended has said why.
+        // If the thread has ended, it has reported why.
         let _ = self.ended.send(());
     }
 
-    /// The lines since the last call.
+    /// The messages since the last call.
     pub fn lines(&self) -> impl Iterator<Item = Line> {
         self.lines.try_iter()
     }
@@ -135,14 +135,14 @@ impl Watching {
         let _ = self.stopping.set(Instant::now());
         drop(self.ended);
         for thread in self.threads {
-            // A panic has been printed.
+            // The message of a panic has been printed.
             let _ = thread.join();
         }
         self.lines.try_iter().collect()
     }
 }
 
-/// A condition, and when it may be the reason of another copy.
+/// A condition, and when it may cause another copy.
 struct Watched {
     condition: Condition,
     quiet_until: Option<Instant>,
@@ -154,12 +154,12 @@ impl Watched {
         Watched { condition, quiet_until: None, backoff: FIRST_BACKOFF }
     }
 
-    /// Whether it is a reason for a copy now; then it is none for a while.
+    /// Whether the condition causes a copy now. If so, it causes no other one for a while.
     fn fires(&mut self, now: Instant) -> bool {
         if self.quiet_until.is_some_and(|until| now < until) {
             return false;
         }
-        // After a long quiet time the next one is a new incident.
+        // After a long quiet time, the next occurrence is a new incident.
         let goes_on = self.quiet_until.is_some_and(|until| now < until + LAST_BACKOFF);
         self.backoff = if goes_on { (self.backoff * 2).min(LAST_BACKOFF) } else { FIRST_BACKOFF };
         self.quiet_until = Some(now + self.backoff);
@@ -167,18 +167,18 @@ impl Watched {
     }
 }
 
-/// The thread that judges conditions.
+/// The thread that evaluates the conditions.
 struct Judge {
     tail: Tail,
     live: Live,
     triggers: Triggers,
     conditions: Vec<Watched>,
     clock: Clock,
-    /// An incident whose time after the moment goes on, and when that ends.
+    /// An incident that is still collecting its minutes, and when that ends.
     waiting: Option<(Incident, Instant)>,
     report: SyncSender<Incident>,
     say: Sender<Line>,
-    /// Said once, while it lasts.
+    /// Reported once, as long as it lasts.
     error: Option<String>,
 }
 
@@ -221,7 +221,7 @@ impl Judge {
         self.fire(|_, number| fired.contains(&number));
     }
 
-    /// Begins an incident if one of these conditions is a reason for one, or adds them to the one that goes on.
+    /// Begins an incident if one of these conditions causes one, or adds the conditions to the current incident.
     fn fire(&mut self, has_fired: impl Fn(&Condition, usize) -> bool) {
         let now = Instant::now();
         let mut reasons = Vec::new();
@@ -241,7 +241,7 @@ impl Judge {
     }
 
     fn say(&self, line: Line) {
-        // The recorder hears until this thread has ended.
+        // The recorder waits for messages until this thread has ended.
         let _ = self.say.send(line);
     }
 }

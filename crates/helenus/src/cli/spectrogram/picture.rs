@@ -8,13 +8,13 @@ use std::fmt::Write;
 /// Size of the picture without a terminal.
 const WIDTH: usize = 100;
 const ROWS: usize = 40;
-/// Lines that are not rows: title, axis above and below, legend, hint, and the prompt after it.
+/// Number of lines that are not rows: title, axis above and below, legend, hint, and the prompt after it.
 const OTHER_LINES: usize = 9;
 const FEWEST_ROWS: usize = 10;
-/// Room for the times at the left, with the line beside them.
+/// Width for the times on the left, including the line beside them.
 const GUTTER: usize = 11;
 const DECADES: usize = 10;
-/// From few to many, dark to bright, of the 256 colours that terminals have.
+/// Colours from few to many, dark to bright, of the 256 that terminals have.
 const COLOURS: [u8; 14] = [54, 56, 62, 68, 32, 38, 43, 42, 77, 113, 149, 185, 221, 229];
 const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
 
@@ -26,7 +26,7 @@ pub enum Ink {
     Shades,
 }
 
-/// Sentences are not broken below this width.
+/// Sentences are wrapped at this width at least.
 const MESSAGE: usize = 40;
 
 /// Characters of a picture.
@@ -50,7 +50,7 @@ impl Size {
     }
 }
 
-/// The picture, each line ended.
+/// The picture; each line ends with a line feed.
 pub fn draw(drawn: &Spectrogram, size: Size, ink: Ink) -> String {
     let columns = size.columns();
     let most = drawn.cells.iter().map(|(_, _, count)| *count).max().unwrap_or(1);
@@ -109,7 +109,7 @@ fn column_at(drawn: &Spectrogram, at: usize, columns: usize) -> usize {
     drawn.edges_ns.partition_point(|edge| (*edge as f64) <= middle).saturating_sub(1).min(last)
 }
 
-/// None for an empty cell; otherwise which ink. Steps are even in the logarithm of the count.
+/// The colour of a cell: None if it is empty. Steps are even in the logarithm of the count.
 fn level(count: u64, most: u64, ink: Ink) -> Option<usize> {
     let levels = levels(ink);
     if count == 0 {
@@ -147,11 +147,11 @@ fn legend(most: u64, ink: Ink, every: usize) -> String {
     let mut before = 0;
     for next in 0..levels(ink) {
         let least = (most as f64).powf(next as f64 / levels(ink) as f64).ceil() as u64;
-        // Of few counts some inks stay unused.
+        // If there are few distinct counts, some colours stay unused.
         let least = (least.saturating_sub(1).max(1)..=least + 1).find(|count| level(*count, most, ink) == Some(next));
         let Some(least) = least.filter(|least| *least > before && *least <= most) else { continue };
         before = least;
-        // Every colour is shown, and every second one at most is named.
+        // Every colour is shown, and at most every second one is labelled.
         let named = (ink == Ink::Shades || next % 2 == 0) && next % every == 0;
         let number = if named { format!(" {} ", terminal::count(least)) } else { String::new() };
         text.push_str(&cells(Some(next), 2, ink));
@@ -178,7 +178,7 @@ fn labels(columns: usize) -> String {
     for (decade, name) in names.into_iter().enumerate() {
         let length = name.chars().count();
         let at = decade * columns / DECADES;
-        // The last one ends with the axis.
+        // The last label ends where the axis ends.
         let at = if decade == DECADES { columns.saturating_sub(length) } else { at };
         if text.is_empty() || at > text.len() {
             text.resize(at, ' ');
@@ -188,7 +188,7 @@ fn labels(columns: usize) -> String {
     text.into_iter().collect()
 }
 
-/// Seconds with as many decimals as a row is fine.
+/// Formats seconds with as many decimals as the length of a row needs.
 fn time(at_s: f64, row_s: f64) -> String {
     let decimals = (-row_s.log10()).ceil().clamp(0.0, 6.0) as usize;
     format!("{at_s:.decimals$} s")
@@ -243,7 +243,7 @@ mod tests {
         let text = draw(&calls(size.columns()), size, Ink::Colours);
         let rows: Vec<&str> = text.lines().filter(|line| line.contains('│')).collect();
         assert_eq!(rows.len(), 8);
-        // The most in a cell is bright, one alone is dark.
+        // The largest cell is bright, a single event is dark.
         assert!(rows[0].contains("\u{1b}[48;5;229m"));
         assert!(rows[4].ends_with(&format!("\u{1b}[48;5;{}m \u{1b}[0m", COLOURS[0])), "{:?}", rows[4]);
         assert_eq!(rows[6].trim_end().chars().last(), Some('│'));

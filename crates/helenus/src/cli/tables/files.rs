@@ -1,4 +1,4 @@
-//! SSTables of a node that does not run, by their files.
+//! SSTables of a node that is not running, read from their files.
 
 use crate::{interrupt, terminal};
 use anyhow::{Context, Result};
@@ -25,7 +25,7 @@ impl Recorded {
     }
 }
 
-/// Reads the SSTables under a folder whose `keyspace.table` has the text in it.
+/// Reads the SSTables under a folder of tables whose `keyspace.table` contains the text.
 pub fn recorded(folder: &Path, table: Option<&str>) -> Result<Recorded> {
     let cancel = interrupt::cancel_on_signals()?;
     let mut steps = terminal::Steps::new();

@@ -1,4 +1,4 @@
-//! The SSTables of tables, for a person.
+//! Prints the SSTables of tables.
 
 use super::{bytes, count, nothing, number, percent};
 use crate::terminal;
@@ -24,7 +24,7 @@ const HEAD: [&str; 17] = [
     "repaired",
 ];
 
-/// A line for each SSTable, and before them one for each group of them.
+/// A line for each SSTable, preceded by a line for each group of them.
 pub fn print(sstables: &[Sstable], groups: &[SstableGroup]) {
     let rows = groups.iter().map(|group| {
         let own = [group.node.clone(), group.table.clone(), group.group.clone()].into_iter();
@@ -73,18 +73,19 @@ fn times_to_live(sstable: &Sstable) -> String {
     }
 }
 
-/// How long before now. Writers give timestamps of their own, which may be no times at all.
+/// Formats how long before now a write timestamp is. Clients set timestamps themselves, so a timestamp may be no time
+/// at all.
 fn ago(timestamp_us: i64) -> String {
     let now_us = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_micros();
     let now_us = i64::try_from(now_us).unwrap_or(i64::MAX);
-    // In 2001, and as long ahead as clocks are wrong.
+    // The earliest plausible time, in 2001, and how far clocks may be ahead.
     match (1_000_000_000_000_000..now_us + 86_400_000_000).contains(&timestamp_us) {
         true => format!("{} ago", span((now_us - timestamp_us).max(0) / 1_000_000)),
         false => timestamp_us.to_string(),
     }
 }
 
-/// `41 s`, `12 min`, `5.0 h`, `3.2 days`.
+/// Formats a duration: `41 s`, `12 min`, `5.0 h`, `3.2 days`.
 fn span(seconds: i64) -> String {
     let value = seconds as f64;
     match seconds {

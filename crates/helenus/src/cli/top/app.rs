@@ -8,7 +8,7 @@ use helenus_explain::{Live, LiveSlow, LiveWindow};
 use ratatui::termion::event::Key;
 use std::collections::BTreeMap;
 
-/// The view that a line of a list opens.
+/// What is shown for an opened line of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Below {
     /// The slowest requests of a statement.
@@ -16,34 +16,34 @@ pub(super) enum Below {
     Client(String),
     /// Everything that overlapped a request.
     Slow(LiveSlow),
-    /// The slowest requests of a stretch of time: its words, and its start and end in seconds.
+    /// The slowest requests of a stretch of time: its description, and its start and end in seconds.
     Stretch(String, f64, f64),
     Finding(usize),
 }
 
-/// Lengths of the window in seconds, that `+` and `-` go through; the last one stands for all.
+/// The lengths of the window in seconds that `+` and `-` select; the last one stands for the whole time.
 const WINDOWS_S: [u32; 7] = [5, 10, 30, 60, 300, 900, ALL_S];
 pub(super) const ALL_S: u32 = u32::MAX;
 
 pub(super) struct App {
     pub(super) live: Live,
-    /// The node, or the recording.
+    /// The name of the node or of the recording.
     pub(super) name: String,
     pub(super) paint: Paint,
-    /// Whether rows may still come.
+    /// Whether more rows may come.
     pub(super) grows: bool,
     pub(super) page: Page,
-    /// Lines that were gone into, the last one is shown.
+    /// The lines that were opened; the last one is shown.
     pub(super) below: Vec<Below>,
     list_states: BTreeMap<(Page, usize), ListState>,
     window_s: u32,
-    /// The end of the window; None while it follows the newest.
+    /// The end of the window; None while the window follows the newest data.
     end_ns: Option<i64>,
     pub(super) findings: Findings,
-    /// The filter is being written.
+    /// Whether the user is typing the filter.
     pub(super) is_filtering: bool,
     pub(super) is_helping: bool,
-    /// The newest thing to say that is no figure.
+    /// The latest message.
     pub(super) notice: Option<String>,
     pub(super) is_over: bool,
     width: u16,
@@ -111,7 +111,7 @@ impl App {
         self.list_states.get(&(self.page, self.below.len())).map_or("", |state| &state.filter)
     }
 
-    /// The list that is shown, arranged; None on a page that has none.
+    /// The shown list, sorted and filtered; None on a page without a list.
     pub(super) fn listing(&mut self) -> Option<Listing> {
         let listing = pages::listing(self)?;
         Some(listing.arranged(self.list_state()))
@@ -197,7 +197,7 @@ impl App {
         let line = self.listing().and_then(|listing| listing.lines.into_iter().nth(cursor));
         if let Some(below) = line.and_then(|line| line.below) {
             if self.grows && !self.is_paused() && !matches!(below, Below::Finding(_)) {
-                // Pause, so that the opened line does not move away.
+                // Stop following new data, so that the opened line does not move away.
                 self.pause();
             }
             self.below.push(below);
@@ -215,7 +215,7 @@ impl App {
 
     fn go(&mut self, by: isize) {
         let state = self.list_state();
-        // The drawing keeps it within the list.
+        // Drawing limits it to the length of the list.
         state.cursor = state.cursor.saturating_add_signed(by);
     }
 
@@ -244,7 +244,7 @@ impl App {
         };
     }
 
-    /// A tenth of the window, in whole bins.
+    /// A tenth of the window, as a whole number of bins.
     fn step_ns(&self) -> i64 {
         let length = match self.window_s {
             ALL_S => self.live.kept().map_or(0, |kept| kept.to_ns - kept.from_ns),
@@ -257,12 +257,12 @@ impl App {
     fn scrub(&mut self, by_ns: i64) {
         let Some(kept) = self.live.kept() else { return };
         if self.window_s == ALL_S && kept.to_ns - kept.from_ns > 2 * self.bin_ns() {
-            // With everything in the window there is no time to move to.
+            // If the window covers everything, there is no time to move to.
             self.window_s = 60_u32.min(u32::try_from((kept.to_ns - kept.from_ns) / 2_000_000_000).unwrap_or(60)).max(1);
         }
         let earliest = kept.from_ns.saturating_add(self.window_ns()).min(kept.to_ns);
         let end = self.end_ns.unwrap_or(kept.to_ns).saturating_add(by_ns).max(earliest);
-        // Past the newest it follows again.
+        // Moving past the newest data follows it again.
         self.end_ns = (end < kept.to_ns).then_some(end);
     }
 

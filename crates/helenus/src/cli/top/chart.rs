@@ -1,4 +1,4 @@
-//! Figures over time in characters.
+//! Draws time series with characters.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -6,7 +6,7 @@ use ratatui::style::Style;
 
 const EIGHTHS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
-/// Columns from the bottom up, the newest at the right; None is left empty. A value above 0 has a mark.
+/// Draws columns from the bottom up, the newest at the right. None leaves a gap; a value above 0 has at least one mark.
 pub(super) fn bars(buffer: &mut Buffer, area: Rect, values: &[Option<f64>], most: f64, style: Style) {
     let width = usize::from(area.width);
     let shown = &values[values.len().saturating_sub(width)..];

@@ -14,7 +14,7 @@ use ratatui::style::Style;
 
 pub(super) const NARROWEST: u16 = 80;
 pub(super) const LOWEST: u16 = 24;
-/// Names of pages are written out from this width on.
+/// From this width on, the names of pages are written in full.
 const WIDE: u16 = 120;
 
 const KEYS: [(&str, &str); 17] = [
@@ -97,7 +97,7 @@ fn tabs(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// A strip of requests over the whole kept time, with the window marked.
+/// A strip with the requests of the whole kept time, in which the window is marked.
 fn strip(app: &App, window: Option<LiveWindow>, area: Rect, buffer: &mut Buffer) {
     let (Some(kept), Some(window)) = (app.live.kept(), window) else { return };
     let series = app.live.series(kept, usize::from(area.width), None);

@@ -1,4 +1,4 @@
-//! Rows of a recording, as they come.
+//! Reads the rows of a recording as they come.
 
 use anyhow::Result;
 use helenus_explain::{Engine, Live, LiveOptions};
@@ -40,9 +40,9 @@ impl Feed {
         self.grows
     }
 
-    /// Takes the rows that came since the last call.
+    /// Reads the rows that came since the last call.
     pub(super) fn take(&mut self, live: &mut Live) -> Result<()> {
-        // Asked first: rows that were written before the recording ended are read below.
+        // Checked before reading, so that the last rows before the end are read below.
         let grows = self.grows && self.tail.is_growing();
         live.follow(&mut self.tail, Live::TABLES)?;
         if !grows {

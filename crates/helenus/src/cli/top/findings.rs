@@ -1,4 +1,4 @@
-//! Findings of a window, searched for in the background by what `helenus explain` does.
+//! Searches for findings of a window in the background, with the code of `helenus explain`.
 
 use anyhow::Result;
 use helenus_explain::{Engine, Finding, LiveWindow, Options, explain};
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
-/// Circular shifts of a timeline: p-values are good to 1/400, at a fifth of the usual cost.
+/// The number of circular shifts: p-values have a resolution of 1/400, at a fifth of the usual cost.
 const SHIFTS: usize = 399;
 /// The least time between two searches, while the page of findings is visible and otherwise.
 const WHILE_VISIBLE: Duration = Duration::from_secs(10);
 const OTHERWISE: Duration = Duration::from_secs(60);
-/// A pause is so many times as long as the search before it, which bounds its share of a CPU.
+/// A pause is this many times as long as the search before it, which limits the share of a CPU.
 const PAUSES_WHILE_VISIBLE: u32 = 9;
 const PAUSES_OTHERWISE: u32 = 99;
 
@@ -101,7 +101,7 @@ impl Findings {
         let (send, result) = channel();
         let recording = recording.clone();
         let begun = std::thread::Builder::new().name("findings".to_string()).spawn(move || {
-            // The receiver may have gone with the program.
+            // The receiver may be dropped when the program ends.
             let _ = send.send(search(&recording, window));
         });
         if begun.is_ok() {

@@ -9,12 +9,12 @@ use ratatui::style::Style;
 use std::cmp::Ordering;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// A column. The one without a width gets the remaining space.
+/// A column. The column without a width gets the remaining space.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column {
     pub(super) head: &'static str,
     pub(super) width: Option<u16>,
-    /// Whether the column is left out first on a narrow terminal.
+    /// Whether the column is the first to be left out on a narrow terminal.
     pub(super) is_extra: bool,
 }
 
@@ -31,7 +31,7 @@ pub(super) const fn rest(head: &'static str) -> Column {
     Column { head, width: None, is_extra: false }
 }
 
-/// The least that the column without a width has.
+/// The smallest width of the column without a width.
 const LEAST_OF_REST: u16 = 24;
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -80,7 +80,7 @@ pub(super) struct Listing {
 /// Sort order, filter and cursor of a list, kept from one drawing to the next.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ListState {
-    /// None for the order of the list itself.
+    /// The sort column; None for the list's own order.
     pub(super) sort: Option<usize>,
     pub(super) reverse: bool,
     pub(super) filter: String,
@@ -89,7 +89,7 @@ pub(super) struct ListState {
 }
 
 impl Listing {
-    /// In the order that is asked for, without the lines that the filter leaves out.
+    /// The lines in the requested order, without those that the filter hides.
     pub(super) fn arranged(mut self, state: &ListState) -> Listing {
         let wanted = state.filter.to_lowercase();
         if !wanted.is_empty() {
@@ -107,7 +107,7 @@ impl Listing {
         self
     }
 
-    /// Draws the head and as many lines as there is room for, those around the cursor.
+    /// Draws the heading and as many lines as fit, around the cursor.
     pub(super) fn draw(&self, area: Rect, buffer: &mut Buffer, state: &mut ListState, paint: Paint) {
         if area.height < 2 {
             return;
@@ -122,7 +122,7 @@ impl Listing {
             let style = if is_sorted { paint.title() } else { paint.bold() };
             put(buffer, x, area.y, &fitted(column.head, *width, is_right), style);
             if is_sorted {
-                // In the gap behind the name.
+                // In the gap after the name.
                 let after = if is_right { *width } else { u16::try_from(column.head.width()).unwrap_or(0).min(*width) };
                 put(buffer, x + after, area.y, if state.reverse { "▲" } else { "▼" }, style);
             }
@@ -168,7 +168,7 @@ impl Listing {
             columns.iter().map(|number| self.columns[*number].width.unwrap_or(LEAST_OF_REST) + 1).sum()
         };
         let mut kept: Vec<usize> = (0..self.columns.len()).collect();
-        // The last of the extra ones go first, then the last of all but the first two.
+        // The extra columns are dropped first, beginning with the last one; then the others, except the first two.
         while width_of(&kept) > room + 1 && kept.len() > 1 {
             let extra = kept.iter().rposition(|number| self.columns[*number].is_extra);
             let last = kept.iter().rposition(|number| self.columns[*number].width.is_some());
@@ -190,7 +190,7 @@ impl Listing {
 }
 
 impl Cell {
-    /// Numbers from the largest on, texts by the alphabet.
+    /// Numbers in descending order, texts alphabetically.
     fn compare(&self, other: &Cell) -> Ordering {
         match (self.number, other.number) {
             (Some(a), Some(b)) => b.total_cmp(&a),
@@ -201,7 +201,7 @@ impl Cell {
     }
 }
 
-/// A text in so many columns, cut with … where it is longer.
+/// A text cut to a number of columns; … marks a cut.
 pub(super) fn fitted(text: &str, width: u16, is_right: bool) -> String {
     let width = usize::from(width);
     let own = text.width();

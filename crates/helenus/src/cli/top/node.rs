@@ -14,17 +14,17 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
-/// Limits of the recording: the time that the pages show, and a size on disk.
+/// Limits of the recording: the time that the pages can show, and the size on disk.
 const KEEP: Duration = Duration::from_secs(15 * 60);
 const MOST_BYTES: u64 = 2 << 30;
-/// Interval of searching for a node that is away.
+/// How often a node that is down is searched for.
 const POLL_EVERY: Duration = Duration::from_secs(3);
 
 /// A recording of nodes in a private temporary folder, which is deleted with this value.
 pub(super) struct Node {
     keeper: Keeper,
     addresses: Vec<String>,
-    /// None while a node is away.
+    /// None while the node is down.
     attached: Option<(Observation, Vec<Watched>)>,
     searched: Instant,
     options: Options,

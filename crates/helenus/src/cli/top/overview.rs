@@ -1,4 +1,4 @@
-//! The first page: how much, how fast, and what the node and the machine are short of.
+//! The first page: request rate, response times, and what the node and the machine are short of.
 
 use super::app::App;
 use super::chart::{bars, largest};
@@ -10,7 +10,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-/// Columns of a line's name and figure.
+/// Widths of a line's name and figure, in columns.
 const NAME: u16 = 15;
 const FIGURE: u16 = 10;
 
@@ -101,7 +101,7 @@ fn rows(app: &App, totals: &helenus_explain::LiveTotals, series: &LiveSeries) ->
     ]
 }
 
-/// Lines of words below the charts.
+/// Text lines below the charts.
 fn words(app: &App, window: LiveWindow) -> Vec<(String, Style)> {
     let totals = app.live.totals(window);
     let mut lines = Vec::new();

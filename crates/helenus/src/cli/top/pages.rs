@@ -20,7 +20,7 @@ pub(super) enum Page {
     Spectrogram,
 }
 
-/// Each with its key, its name, and its name on a narrow terminal.
+/// The pages, each with its key, its name, and its name on a narrow terminal.
 pub(super) const PAGES: [(Page, char, &str, &str); 11] = [
     (Page::Overview, '1', "overview", "main"),
     (Page::Statements, '2', "statements", "stmts"),
@@ -35,9 +35,9 @@ pub(super) const PAGES: [(Page, char, &str, &str); 11] = [
     (Page::Spectrogram, 's', "spectrogram", "spec"),
 ];
 
-/// Requests in the list of the slowest.
+/// The number of requests in the list of the slowest.
 const MOST_SLOW: usize = 100;
-/// How long after a stretch of time the requests that met it are searched for.
+/// How long after a stretch of time the requests that overlapped it are searched for.
 const LONGEST_AFTER_S: f64 = 30.0;
 
 impl Page {
@@ -51,7 +51,7 @@ impl Page {
         PAGES[next].0
     }
 
-    /// The column that says why the first line is the first.
+    /// The column that the list is sorted by at first.
     pub(super) fn default_state(self) -> ListState {
         let sort = match self {
             Page::Statements | Page::Clients => Some(2),
@@ -283,7 +283,7 @@ fn files(app: &App, window: LiveWindow) -> Listing {
     Listing { columns, lines: lines.collect(), nothing }
 }
 
-/// A path by its last three names, which tell more than the first.
+/// The last three names of a path, which are more specific than the first.
 fn tail_of(path: &str) -> String {
     let mut names = path.rsplitn(4, '/');
     let last: Vec<&str> = names.by_ref().take(3).collect();

@@ -1,4 +1,4 @@
-//! Colours that the terminal supports: 256, 16, or none. A sign or a word always has the meaning of the colour, too.
+//! Colours that the terminal supports: 256, 16, or none. A sign or a word always repeats the meaning of a colour.
 
 use crate::terminal;
 use ratatui::style::{Color, Modifier, Style};
@@ -7,11 +7,11 @@ use ratatui::style::{Color, Modifier, Style};
 pub(super) enum Paint {
     Many,
     Few,
-    /// NO_COLOR, or a terminal without colours.
+    /// No colours: NO_COLOR is set, or the terminal has none.
     Mono,
 }
 
-/// From few to many, dark to bright, of 256 colours.
+/// Colours from few to many, dark to bright, of 256.
 const HEAT: [u8; 10] = [54, 56, 62, 32, 38, 42, 113, 185, 221, 229];
 const HEAT_OF_FEW: [Color; 4] = [Color::Blue, Color::Cyan, Color::Yellow, Color::White];
 const SHADES: [&str; 5] = ["·", "░", "▒", "▓", "█"];
@@ -34,7 +34,7 @@ impl Paint {
         self.coloured(Color::Cyan).add_modifier(Modifier::BOLD)
     }
 
-    /// The page, line or column that is chosen.
+    /// The selected page, line or column.
     pub(super) fn chosen(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
@@ -67,7 +67,7 @@ impl Paint {
         }
     }
 
-    /// How a count is shown, from 0 to 1 of the largest.
+    /// The colour of a count, given as a share of the largest from 0 to 1.
     pub(super) fn heat(self, share: f64) -> (&'static str, Style) {
         let of = |count: usize| ((share * count as f64) as usize).min(count - 1);
         match self {

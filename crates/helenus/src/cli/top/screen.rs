@@ -1,4 +1,4 @@
-//! The terminal while it shows pages: taken at the start, and given back however the program ends.
+//! The terminal while it shows pages. It is set up at the start, and restored however the program ends.
 
 use super::app::App;
 use super::draw;
@@ -53,7 +53,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Waits for keys, and hands them to the pages. Whether anything has to be drawn again.
+    /// Waits for keys, and passes them to the pages. Returns whether anything has to be redrawn.
     pub(super) fn keys(&mut self, app: &mut App, longest: Duration) -> Result<bool> {
         let mut wait = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };
         let ms = i32::try_from(longest.as_millis()).unwrap_or(i32::MAX);
@@ -68,7 +68,7 @@ impl Screen {
         // SAFETY: `bytes` is a live buffer of the given length.
         let read = unsafe { libc::read(libc::STDIN_FILENO, bytes.as_mut_ptr().cast(), bytes.len()) };
         match usize::try_from(read) {
-            // The terminal has gone.
+            // The terminal was closed.
             Ok(0) | Err(_) => app.is_over = true,
             Ok(read) => keys_of(&bytes[..read]).into_iter().for_each(|key| app.key(key)),
         }
@@ -83,7 +83,7 @@ fn keys_of(bytes: &[u8]) -> Vec<Key> {
     while let Some(Ok(first)) = rest.next() {
         match parse_event(first, &mut rest) {
             Ok(Event::Key(key)) => keys.push(key),
-            // No further byte: the key is Escape.
+            // No further byte follows, so the key is Escape.
             Err(_) if first == 0x1b => keys.push(Key::Esc),
             Ok(_) | Err(_) => {}
         }
@@ -93,7 +93,7 @@ fn keys_of(bytes: &[u8]) -> Vec<Key> {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // The terminal may have gone. Dropping its parts restores the rest.
+        // The terminal may be closed. Dropping the parts restores the rest.
         let _ = self.terminal.show_cursor();
     }
 }

@@ -22,7 +22,7 @@ fn take<R: Row>(live: &mut Live, table: &str, all: impl IntoIterator<Item = R>) 
     live.take(table, &builder.take().unwrap());
 }
 
-/// Twenty seconds of two statements; in the eleventh second a collection holds one request up.
+/// Twenty seconds of two statements; in the eleventh second a collection delays one request.
 fn example() -> Live {
     let mut live = Live::new(LiveOptions::default());
     for second in 0..20 {
@@ -204,7 +204,7 @@ fn a_line_leads_to_what_overlapped_its_slowest_request() {
     assert!(page(&mut app).contains("collection G1New"), "{}", page(&mut app));
     press(&mut app, "\x1b\x1b");
     assert!(page(&mut app).contains("calls/s"));
-    // The same from the pause.
+    // The same, beginning with the pause.
     press(&mut app, "8\n\n");
     assert!(page(&mut app).contains("310 ms from"), "{}", page(&mut app));
 }
@@ -288,7 +288,7 @@ fn a_terminal_that_is_too_small_is_told_so() {
             assert!(text.contains("node.helenus"), "{width}×{height}, page {key}");
         }
     }
-    // Drawing works with one cell, and with none.
+    // Drawing works on a terminal of a single cell, and of none.
     shown(&mut app, 1, 1);
 }
 

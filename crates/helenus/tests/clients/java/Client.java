@@ -59,7 +59,7 @@ final class Client {
             .withDuration(DefaultDriverOption.CONNECTION_CONNECT_TIMEOUT, patience)
             .withDuration(DefaultDriverOption.CONNECTION_INIT_QUERY_TIMEOUT, patience)
             .withDuration(DefaultDriverOption.CONTROL_CONNECTION_TIMEOUT, patience)
-            // Else each change of the schema reads all of it, a second later.
+            // Otherwise the driver reads the whole schema a second after each change.
             .withBoolean(DefaultDriverOption.METADATA_SCHEMA_ENABLED, false)
             .withInt(DefaultDriverOption.NETTY_IO_SHUTDOWN_QUIET_PERIOD, 0)
             .withInt(DefaultDriverOption.NETTY_ADMIN_SHUTDOWN_QUIET_PERIOD, 0);

@@ -14,30 +14,30 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The newest are kept, and the very newest whatever its size.
+/// How many copies are kept, and their size; the newest copy is kept whatever its size.
 const MOST: usize = 20;
 const MOST_BYTES: u64 = 4 << 30;
-/// Each program that is run has this time, and all of them together this one once the recorder is to end.
+/// Timeout of each program that is run, and of all of them together after the recorder was told to end.
 const PROGRAM_WITHIN: Duration = Duration::from_secs(600);
 const END_WITHIN: Duration = Duration::from_secs(45);
-/// So that what is done about an incident does not take the CPUs from the node.
+/// The priority (nice) of these programs, so that they do not take CPU time from the node.
 const NICE: libc::c_int = 10;
-/// Bytes that are read of an answer and of an error.
+/// The most bytes that are read of an answer and of an error.
 const LONGEST_TEXT: u64 = 4096;
 const PREFIX: &str = "incident-";
-/// As strftime has it, with an example of its length.
+/// The format of a name's time for strftime, with an example of its length.
 const NAME: (&str, usize) = ("%Y%m%d-%H%M%S", "20251128-031240".len());
 const RECORDING: &str = "helenus";
-/// Extensions of the files beside the copy.
+/// Extensions of the files beside a copy.
 const REPORT: &str = "html";
 const EXPLANATION: &str = "txt";
 
 /// A moment at which conditions came true.
 #[derive(Debug)]
 pub(super) struct Incident {
-    /// Since the Unix epoch.
+    /// Time of the incident, since the Unix epoch.
     pub(super) at_ns: i64,
-    /// The conditions.
+    /// The conditions that became true.
     pub(super) reasons: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Handler {
     after: Duration,
     exec: Option<String>,
     say: Sender<Line>,
-    /// When the recorder was asked to end.
+    /// When the recorder was told to end.
     stopping: Arc<OnceLock<Instant>>,
 }
 
@@ -87,7 +87,7 @@ impl Handler {
     }
 
     fn warn(&self, text: String) {
-        // The recorder hears until this thread has ended.
+        // The recorder waits for messages until this thread has ended.
         let _ = self.say.send(Line::Warning(text));
     }
 
@@ -124,7 +124,7 @@ impl Handler {
         }
     }
 
-    /// Runs the user's command, which has all facts in its environment: nothing becomes part of its text.
+    /// Runs the user's command. All facts are in its environment; nothing is inserted into its text.
     fn alert(&self, exec: &str, incident: &Incident, answer: &str, [copy, report]: [&Path; 2]) -> Result<()> {
         let mut command = Command::new("sh");
         command.arg("-c").arg(exec).stdout(Stdio::null());
@@ -134,7 +134,8 @@ impl Handler {
         if status.success() { Ok(()) } else { bail!("--exec {exec}: {status}") }
     }
 
-    /// Runs a command of ours. Its memory ends with it, and the recorder does not share its fate.
+    /// Runs a helenus command in a process of its own, so that its memory is freed and a crash does not affect the
+    /// recorder.
     fn run_own(&self, mut command: Command) -> Result<()> {
         command.stderr(Stdio::piped());
         let (status, mut child) = self.run_within(command)?;
@@ -143,15 +144,15 @@ impl Handler {
         }
         let mut said = String::new();
         if let Some(stderr) = child.stderr.take() {
-            // The status is what counts.
+            // Only the exit status counts.
             let _ = stderr.take(LONGEST_TEXT).read_to_string(&mut said);
         }
         bail!("{}", if said.trim().is_empty() { status.to_string() } else { said.trim().to_string() })
     }
 
-    /// Runs a program, and ends it with all that it started after its time.
+    /// Runs a program, and after its timeout ends it together with all processes that it started.
     fn run_within(&self, mut command: Command) -> Result<(ExitStatus, Child)> {
-        // A Ctrl-C that ends the recorder does not reach it.
+        // A process group of its own, so that a Ctrl-C that ends the recorder does not reach it.
         let mut child = command.stdin(Stdio::null()).process_group(0).spawn()?;
         let pid = child.id().cast_signed();
         // SAFETY: setpriority takes no pointers; the pid is that of a child that has not been waited for.
@@ -173,14 +174,14 @@ impl Handler {
     }
 }
 
-/// A command of this very program, also where its file has been replaced.
+/// A command of this program itself, even if its file has been replaced.
 fn own(name: &str) -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.arg(name).stdout(Stdio::null()).env("NO_COLOR", "1");
     command
 }
 
-/// As the command line takes it.
+/// The time in the form that the command line accepts.
 fn written(duration: Duration) -> String {
     if duration.as_millis() == 0 { "0s".to_string() } else { format!("{}ms", duration.as_millis()) }
 }
@@ -190,7 +191,7 @@ fn since(at_ns: i64) -> Duration {
     now.saturating_sub(Duration::from_nanos(at_ns.unsigned_abs()))
 }
 
-/// The first paragraph of an explanation, in one line.
+/// The first paragraph of an explanation, as one line.
 fn answer(explanation: &Path) -> Result<String> {
     let mut text = String::new();
     File::open(explanation)?.take(LONGEST_TEXT).read_to_string(&mut text)?;
@@ -206,7 +207,7 @@ fn is_copy(name: &str) -> bool {
     })
 }
 
-/// Deletes the oldest copies with what stands beside them.
+/// Deletes the oldest copies with the files beside them.
 fn delete_oldest(folder: &Path) -> Result<()> {
     let names = std::fs::read_dir(folder)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| is_copy(name)).collect();
@@ -215,13 +216,13 @@ fn delete_oldest(folder: &Path) -> Result<()> {
     for (place, name) in names.iter().enumerate() {
         let copy = folder.join(name);
         let beside = [REPORT, EXPLANATION].map(|extension| copy.with_extension(extension));
-        // A copy that can't be read has no size, and is deleted in its time.
+        // The size of a copy that can't be read counts as 0; it is deleted when it is old enough.
         let tables = Recording::open(&copy).map(|recording| recording.manifest().tables.clone()).unwrap_or_default();
         bytes += tables.values().map(|table| table.bytes).sum::<u64>();
         bytes += beside.iter().filter_map(|path| path.metadata().ok()).map(|facts| facts.len()).sum::<u64>();
         if place > 0 && (place >= MOST || bytes > MOST_BYTES) {
             std::fs::remove_dir_all(&copy)?;
-            // They may not be there.
+            // Some of these files may not exist.
             beside.iter().for_each(|path| drop(std::fs::remove_file(path)));
         }
     }
