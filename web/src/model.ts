@@ -4,7 +4,7 @@
 export type Answer = {
   /** The answer in at most four sentences. */
   answer: string;
-  /** Which requests are slow, and of which they are. */
+  /** Which requests count as slow, and out of which. */
   summary: string;
   provider: Provider;
   requests: number;
@@ -15,7 +15,7 @@ export type Answer = {
   slow_threshold_name: string;
   /** Data that was not recorded, and the questions that stay open without it. */
   missing: Array<string>;
-  /** Most important first, their times in seconds since the start of the recording. */
+  /** The findings, the most important first, with times in seconds since the start of the recording. */
   findings: Array<Finding>;
 };
 
@@ -23,27 +23,27 @@ export type Answer = {
 export type Better = "lower" | "higher";
 
 export type ClientFigures = {
-  /** Empty for a load driver. */
+  /** The client's host; empty for a load driver. */
   client: string;
   connections: number;
   /** Name and version of its drivers, the one with most connections first; empty where they are not known. */
   drivers: Array<string>;
   nodes: number;
   statements: number;
-  /** Requests under way, on average. */
+  /** Mean number of requests in flight. */
   in_flight: number;
   /** Share of its requests that went to a replica of their partition; null where no partition is known. */
   to_replica_share: number | null;
   requests: number;
   requests_per_s: number;
   errors: number;
-  /** Share in the time of all requests that match the filter. */
+  /** Share in the total time of all requests that match the filter. */
   time_share: number;
   total_ms: number;
   p50_ms: number;
   p99_ms: number;
   max_ms: number;
-  /** null where sizes were not recorded. */
+  /** Bytes of the requests, and of their answers; null if sizes were not recorded. */
   request_bytes: number | null;
   response_bytes: number | null;
 };
@@ -63,7 +63,7 @@ export type Comparison = {
   margin: number;
   /** Runs that ended early and are in no figure. */
   cut_short: number;
-  /** Sentences on conclusions that can't be drawn and figures that were not measured. */
+  /** Sentences about conclusions that can't be drawn, and about figures that were not measured. */
   remarks: Array<string>;
   variants: Array<Variant>;
 };
@@ -80,20 +80,20 @@ export type Cpu = {
   idle: Array<number>;
 };
 
-/** A file, or a description of it if it is no SSTable. */
+/** A file; for others than SSTables, a description of the kind of file. */
 export type FileIo = {
   node: string;
   file: string;
-  /** `keyspace.table` of an SSTable. */
+  /** The table as `keyspace.table`, for an SSTable. */
   table: string | null;
   /** The SSTable component, such as Data.db. */
   component: string | null;
-  /** By the threads that serve requests. */
+  /** I/O of the threads that serve requests. */
   reads: Traffic;
-  /** By all others: compaction, flushes, streams. */
+  /** I/O of all other threads: compaction, flushes, streams. */
   background_reads: Traffic;
   writes: Traffic;
-  /** Through memory that it is mapped to, by the threads that serve requests. */
+  /** I/O through memory mappings, by the threads that serve requests. */
   mapped_reads: MappedReads;
   background_mapped_reads: MappedReads;
   /** Bytes read from the disk, including readahead, for all reads of the file by calls and through mappings. */
@@ -101,73 +101,76 @@ export type FileIo = {
 };
 
 export type Finding = {
-  /** 1 is the most important. */
+  /** The rank among all findings, 1 for the most important. */
   rank: number;
-  /** The kind, such as `gc-pause`, or the rule of an advice. */
+  /** The name of the kind, such as `gc-pause`, or of the rule of an advice. */
   finding: string;
   severity: Severity;
-  /** Cause and size. */
+  /** The cause and its size. */
   title: string;
   /** The evidence. */
   detail: string;
   /** The one command or setting to try; empty if there is nothing to do. */
   next: string;
-  /** Empty when no node is concerned. */
+  /** The node that the finding is about; empty if it is about none. */
   node: string;
   start_s: number;
   end_s: number;
   /** Share of the slow requests attributed to it, 0 to 1; null if the finding is about something else. */
   share: number | null;
-  /** The part of `share` that chance alone would give. */
+  /** The part of `share` that is expected by chance. */
   chance_share: number | null;
   /** How often chance gives at least as much of the slow requests' extra time (for `in-common`: as large a share). */
   p_value: number | null;
-  /** SQL that shows the evidence. */
+  /** An SQL query that shows the evidence. */
   query: string;
-  /** The figures that it rests on; the suffix of a name is its unit, such as `_ms`, `_bytes`, `_per_s` and `_share`. */
+  /**
+   * The figures behind the finding. The suffix of a name is its unit, such as `_ms`, `_bytes`, `_per_s` and
+   * `_share`.
+   */
   evidence: Record<string, unknown>;
 };
 
-/** The nodes in the order of a walk, a list for each member: half of what a list of objects takes. */
+/** The nodes in depth-first order, as one list per member, which takes half the space of a list of objects. */
 export type FlameNodes = {
-  /** 0 for all, 1 for thread groups, from 2 on frames. */
+  /** Depth of each node: 0 for the root, 1 for thread groups, from 2 on frames. */
   depth: Array<number>;
-  /** Positions among the names. */
+  /** Indices of the nodes' names. */
   name: Array<number>;
   /** A letter for each node: that of the column `kinds` of the table stacks; g for a thread group, a for all. */
   kind: string;
   weight: Array<number>;
-  /** Weights of the compared side; empty without one. */
+  /** Weights of the compared side; empty without a comparison. */
   other: Array<number>;
 };
 
 /** Times of samples, for a page that draws the graph of any stretch of time. */
 export type FlameScope = {
-  /** The first step here and the one after the last, counted from the recording's first sample. */
+  /** The first step with a sample, and the one after the last, counted from the recording's first sample. */
   first: number;
   end: number;
-  /** How long a step is: times are rounded down to it. */
+  /** Length of a step in ms; times are rounded down to it. */
   step_ns: number;
-  /** Whether steps are longer than a millisecond, for the size of the page. */
+  /** Whether steps are longer than a millisecond to limit the size of the page. */
   binned: boolean;
-  /** All weights are multiples of this. */
+  /** All weights are multiples of this number. */
   unit: number;
   /**
    * Base64 of variable-length numbers: seven bits a byte, the lowest first, the eighth bit set if more follow. For
    * each stack: its node's number minus that of the stack before, the number of entries, and for each entry by time:
-   * its step minus that of the entry before (at first minus `first`), its weight in units, and its number of
-   * samples.
+   * its step minus that of the entry before (for the first entry: minus `first`), its weight in units, and its
+   * number of samples.
    */
   times: string;
 };
 
-/** A flame graph as its page draws it: nodes in the order of a walk, each before what it called, siblings by name. */
+/** A flame graph as its page draws it. The nodes are in depth-first order, each before its callees, siblings by name. */
 export type FlameTree = {
   event: string;
   title: string;
   against: string;
   samples: number;
-  /** The CPU time that the kernel counted of the threads that were sampled. */
+  /** CPU time of the sampled threads, by the kernel. */
   counted_ns?: number;
   names: Array<string>;
   nodes: FlameNodes;
@@ -177,7 +180,7 @@ export type FlameTree = {
 
 /** The collections that began in an interval. Sizes and rates are null where no collection reported the heap's occupancy. */
 export type GcFigures = {
-  /** Since the start of the recording. */
+  /** Start of the interval, since the start of the recording. */
   start_s: number;
   length_s: number;
   young: number;
@@ -186,37 +189,37 @@ export type GcFigures = {
   /** Collections of the whole heap in one pause. */
   full: number;
   paused_ms: number;
-  /** Share of the time in which the JVM was paused for them. */
+  /** Share of the time in which the JVM was paused for collections. */
   paused_share: number;
-  /** Percentiles over the pauses of whole collections. */
+  /** Percentiles over the pauses of whole collections, in ms. */
   pause_p50_ms: number | null;
   pause_max_ms: number | null;
-  /** Bytes that were added to the heap between collections. */
+  /** Bytes allocated: the growth of the heap between collections. */
   allocated_bytes_per_s: number | null;
   /** The heap's growth from after one young collection to after the next: promoted or kept objects. */
   kept_bytes_per_s: number | null;
-  /** After the last one. */
+  /** Heap occupancy after the last collection. */
   heap_after_bytes: number | null;
 };
 
-/** Something that the node's log or its settings tell. */
+/** An event of the node's log, or a changed setting. */
 export type Happened = {
-  /** Since the start of the recording. */
+  /** Time since the start of the recording. */
   time_s: number;
   node: string;
   what: string;
 };
 
-/** Counts of response times where the request was due; the rows are evenly spaced in the logarithm. */
+/** A heatmap of response times by the time at which requests were due. The rows are evenly spaced in the logarithm. */
 export type Heatmap = {
   bin_s: number;
   start_s: number;
   /** Column `c` begins at `start_s + c * bin_s`. */
   columns: number;
-  /** Bounds of the rows, rising; a row holds what took its low bound or more, and less than its high one. */
+  /** Bounds of the rows, ascending. A row holds times from its lower bound up to, but not including, its upper bound. */
   low_ms: Array<number>;
   high_ms: Array<number>;
-  /** Column, row, requests; cells without requests are left out. */
+  /** Cells as (column, row, requests); cells without requests are left out. */
   cells: Array<[number, number, number]>;
 };
 
@@ -228,13 +231,16 @@ export type Host = {
 
 /** I/O by file, table and statement. */
 export type Io = {
-  /** By bytes, most first. */
+  /** Files by bytes, the most first. */
   files: Array<FileIo>;
   tables: Array<TableIo>;
   statements: Array<StatementIo>;
 };
 
-/** Response times count where the request was due, service times where it was sent. */
+/**
+ * Latencies over time. Response times count in the bin in which a request was due, service times in the one in which
+ * it was sent.
+ */
 export type Latency = {
   bin_s: number;
   time_s: Array<number>;
@@ -248,7 +254,7 @@ export type LatencyCell = {
   requests: number;
 };
 
-/** Milliseconds; null where no request ended in the bin. */
+/** Latencies in milliseconds; null if no request ended in the bin. */
 export type LatencySeries = {
   p50_ms: Array<number | null>;
   p95_ms: Array<number | null>;
@@ -259,14 +265,14 @@ export type LatencySeries = {
 
 /** A recording that can be opened. */
 export type Listed = {
-  /** Its path within the opened folder. */
+  /** Path of the recording within the opened folder. */
   name: string;
   title: string;
-  /** In ISO 8601. */
+  /** Start of the recording, in ISO 8601. */
   created: string;
   nodes: Array<string>;
   requests: number;
-  /** Whether it is finished. One that is still written can be opened when its recorder has ended. */
+  /** Whether the recording is closed. One that is not closed can be opened once its recorder has ended. */
   is_closed: boolean;
 };
 
@@ -275,9 +281,9 @@ export type LiveCpu = {
   user: number;
   system: number;
   iowait: number;
-  /** Interrupts, hardware and software. */
+  /** Share for interrupts, hardware and software. */
   irq: number;
-  /** Taken by the hypervisor. */
+  /** Share taken by the hypervisor (steal). */
   steal: number;
   idle: number;
 };
@@ -288,7 +294,7 @@ export type LiveDisk = {
   read_bytes_per_s: number;
   writes_per_s: number;
   written_bytes_per_s: number;
-  /** Mean time of a read and of a write, the wait in the queue included. */
+  /** Mean time of a read and of a write, including the wait in the queue. */
   read_ms: number | null;
   write_ms: number | null;
   busy_share: number;
@@ -309,28 +315,28 @@ export type LiveEvent = {
   what: string;
 };
 
-/** A file, by system calls that were recorded as a summary, and by reads from a disk into the page cache. */
+/** A file, with its system calls (recorded as a summary) and its reads from a disk into the page cache. */
 export type LiveFile = {
-  /** A path, or empty where its name is not known. */
+  /** The file's path; empty if it is not known. */
   file: string;
   reads_per_s: number;
   read_bytes_per_s: number;
   writes_per_s: number;
   written_bytes_per_s: number;
-  /** Other calls, such as fsync. */
+  /** Calls other than reads and writes, such as fsync. */
   others_per_s: number;
-  /** Time in calls, in each second. */
+  /** Time spent in calls, per second. */
   ms_per_s: number;
   from_disk_bytes_per_s: number;
   major_faults_per_s: number;
 };
 
-/** Threads with the same name, without its number. */
+/** Threads whose names differ only in their number. */
 export type LiveGroup = {
-  /** server or load. */
+  /** The process: server or load. */
   process: string;
   group: string;
-  /** CPU time, and time ready to run and waiting for a CPU, in CPUs. */
+  /** CPU time, and time spent waiting in a run queue, in CPUs. */
   cpus: number;
   waiting_cpus: number;
   migrations_per_s: number;
@@ -339,22 +345,22 @@ export type LiveGroup = {
 };
 
 export type LiveGroupSeries = {
-  /** server or load. */
+  /** The process: server or load. */
   process: string;
   group: string;
   cpus: Array<number>;
 };
 
-/** Requests by when they were answered and how long they took. */
+/** A heatmap: requests by the time of their answer and by how long they took. */
 export type LiveHeat = {
   from_s: number;
   /** Column `c` begins at `from_s + c * bin_s`. */
   bin_s: number;
   columns: number;
-  /** Bounds of the rows, rising. */
+  /** Bounds of the rows, ascending. */
   low_ms: Array<number>;
   high_ms: Array<number>;
-  /** Column, row, requests; cells without requests are left out. */
+  /** Cells as (column, row, requests); cells without requests are left out. */
   cells: Array<[number, number, number]>;
 };
 
@@ -363,12 +369,12 @@ export type LiveOutcome = {
   requests: number;
 };
 
-/** Something that overlapped a request. */
+/** An event or condition that overlapped a request. */
 export type LiveOverlap = {
   what: string;
   start_s: number;
   duration_ms: number;
-  /** How much of the request's time it covers; 0 for a moment. */
+  /** How much of the request's time it overlaps; 0 for an instant. */
   overlap_ms: number;
 };
 
@@ -377,7 +383,7 @@ export type LivePause = {
   start_s: number;
   duration_ms: number;
   node: string;
-  /** gc, safepoint, server stall or driver stall. */
+  /** The kind: gc, safepoint, server stall or driver stall. */
   kind: string;
   /** The collector, or the operation of the safepoint. */
   what: string;
@@ -393,10 +399,10 @@ export type LivePool = {
   active: number;
   pending: number;
   blocked: number;
-  /** At once, in the window. */
+  /** The most tasks that waited at one time in the window. */
   most_active: number;
   most_pending: number;
-  /** null after a single reading. */
+  /** Completed tasks per second; null after a single reading. */
   completed_per_s: number | null;
   /** Tasks that were blocked in the window. */
   newly_blocked: number;
@@ -405,14 +411,14 @@ export type LivePool = {
 
 /** Share of the time in which tasks of the machine waited for a resource: some of them, or all. */
 export type LivePressure = {
-  /** cpu, io or memory. */
+  /** The resource: cpu, io or memory. */
   resource: string;
   some_share: number;
   full_share: number;
 };
 
 /**
- * Figures over time: entry `i` of each list belongs to the bin that begins at `from_s + i * bin_s`. null means no
+ * Figures over time. Entry `i` of each list belongs to the bin that begins at `from_s + i * bin_s`; null means no
  * data.
  */
 export type LiveSeries = {
@@ -428,11 +434,11 @@ export type LiveSeries = {
   /** Milliseconds of stops in each second, added up over nodes. */
   gc_ms_per_s: Array<number>;
   safepoint_ms_per_s: Array<number>;
-  /** The most tasks that waited at once in any pool. */
+  /** The most tasks that waited at one time in any pool. */
   pending: Array<number>;
   read_bytes_per_s: Array<number>;
   written_bytes_per_s: Array<number>;
-  /** CPU time of the thread groups that used most, in CPUs, most first. */
+  /** CPU time of the busiest thread groups, in CPUs, the busiest first. */
   groups: Array<LiveGroupSeries>;
 };
 
@@ -441,11 +447,11 @@ export type LiveSlow = {
   start_s: number;
   duration_ms: number;
   statement: string;
-  /** Empty for a load driver. */
+  /** The client's host; empty for a load driver. */
   client: string;
   client_port: number;
   node: string;
-  /** ok, or the kind of error. */
+  /** The outcome: ok, or the kind of error. */
   outcome: string;
   rows_returned: number | null;
   response_bytes: number | null;
@@ -456,7 +462,7 @@ export type LiveSource = {
   node: string;
   captured: number;
   lost: number;
-  /** Why rows were lost; empty where none was. */
+  /** Why rows were lost; empty if none were. */
   lost_reason: string;
   /** CPU time of the source itself, in CPUs, if known. */
   cpus: number;
@@ -465,11 +471,11 @@ export type LiveSource = {
 /** A table at the end of the window. */
 export type LiveTable = {
   node: string;
-  /** `keyspace.table`. */
+  /** The table as `keyspace.table`. */
   table: string;
   reads_per_s: number | null;
   writes_per_s: number | null;
-  /** Mean on the node itself, in the window. */
+  /** Mean latency on the node itself, in the window. */
   local_read_us: number | null;
   local_write_us: number | null;
   sstables: number | null;
@@ -477,13 +483,13 @@ export type LiveTable = {
   memtable_bytes: number | null;
   pending_compactions: number | null;
   running_compactions: number | null;
-  /** How much of what the running compactions read was read, from 0 to 1. */
+  /** Progress of the running compactions: the share of their input that they have read, from 0 to 1. */
   compacted_share: number | null;
   sstables_per_read_p95: number | null;
   tombstones_per_slice_p95: number | null;
 };
 
-/** The window in a few figures. */
+/** The main figures of a window. */
 export type LiveTotals = {
   from_s: number;
   to_s: number;
@@ -491,33 +497,39 @@ export type LiveTotals = {
   requests_per_s: number;
   errors: number;
   errors_per_s: number;
-  /** Requests that each recorded one stands for, on average: more than 1 where some connections were not followed. */
+  /**
+   * Requests that each recorded request represents, on average: more than 1 where some connections were not
+   * followed.
+   */
   weight: number;
   /** Latency of requests that were answered or timed out. */
   latency_ms: Percentiles;
-  /** Requests under way, on average. */
+  /** Mean number of requests in flight. */
   in_flight: number;
   /** Errors by kind, the most frequent first. */
   outcomes: Array<LiveOutcome>;
-  /** null if CPUs were not recorded. */
+  /** CPU use; null if CPUs were not recorded. */
   cpu: LiveCpu | null;
   collections_per_s: number;
-  /** Share of the time in which JVMs stood for collections, and for all safepoints, those of collections included. Added up over nodes. */
+  /**
+   * Share of the time in which JVMs were stopped for collections, and for all safepoints including collections.
+   * Added up over nodes.
+   */
   gc_share: number;
   safepoint_share: number;
   pressure: Array<LivePressure>;
   disks: Array<LiveDisk>;
-  /** Segments of TCP that nodes sent again. */
+  /** TCP segments that nodes retransmitted. */
   retransmitted_per_s: number;
   major_faults_per_s: number;
-  /** Time for which quotas kept tasks off the CPUs, in CPUs. */
+  /** Throttled time: time for which CPU quotas kept tasks off the CPUs, in CPUs. */
   throttled_cpus: number;
   events: Array<LiveEvent>;
-  /** Data that was lost, and what the sources cost. */
+  /** Rows that were lost, and what the sources cost. */
   sources: Array<LiveSource>;
 };
 
-/** Requests by statement, client or node, those with most time first. */
+/** Requests by statement, client or node; those that took the most time in total come first. */
 export type LiveTraffic = {
   from_s: number;
   to_s: number;
@@ -525,14 +537,14 @@ export type LiveTraffic = {
 };
 
 export type LiveTrafficRow = {
-  /** The statement, client or node. `(others)` is all beyond the number of names that are kept apart. */
+  /** The statement, client or node. `(others)` stands for all beyond the most names that are counted separately. */
   name: string;
   requests: number;
   requests_per_s: number;
   errors: number;
-  /** Share of the time of all requests. */
+  /** Share in the total time of all requests. */
   time_share: number;
-  /** Requests under way, on average. */
+  /** Mean number of requests in flight. */
   in_flight: number;
   latency_ms: Percentiles;
   request_bytes: number;
@@ -544,7 +556,7 @@ export type LiveValve = {
   node: string;
   valve: string;
   law: string;
-  /** on, or open: it lets all in. */
+  /** The valve's state: on, or open, in which it limits nothing. */
   state: string;
   /** The current limit; null if the valve is open. */
   limit: number | null;
@@ -553,18 +565,18 @@ export type LiveValve = {
   throughput_per_s: number;
   mean_ms: number | null;
   p99_ms: number | null;
-  /** In the window. */
+  /** Requests that the valve refused in the window. */
   refused: number;
   reason: string;
 };
 
-/** A window at a glance: what a page that moves shows first. */
+/** The main figures of a window, which a live page shows first. */
 export type LiveView = {
   /** The kept time, within which any window can be requested. */
   kept_from_s: number;
   kept_to_s: number;
   is_growing: boolean;
-  /** How long ago the newest bin ended. */
+  /** The age of the newest bin's end. */
   behind_s: number;
   totals: LiveTotals;
   series: LiveSeries;
@@ -585,7 +597,7 @@ export type Node = {
 /** The collections of a node. */
 export type NodeGc = {
   node: string;
-  /** Collectors by the JVM's names. */
+  /** The collectors, by the JVM's names. */
   collectors: Array<string>;
   /** The providers of the rows, such as jfr. */
   providers: Array<string>;
@@ -604,13 +616,13 @@ export type Pause = {
   side: Side;
   kind: PauseKind;
   node: string;
-  /** More about it: the collector and its cause, the operation of a safepoint, the kind of a stall. */
+  /** The collector and its cause, the safepoint operation, or the kind of stall. */
   label: string;
 };
 
 export type PauseKind = "gc" | "safepoint" | "stall";
 
-/** Milliseconds; null where there was no value. */
+/** Percentiles in milliseconds; null without values. */
 export type Percentiles = {
   p50: number | null;
   p95: number | null;
@@ -621,24 +633,24 @@ export type Percentiles = {
 
 export type Phase = {
   name: string;
-  /** The run that it shows, such as `leveled, block 3`; null outside of experiments. */
+  /** The run that the window belongs to, such as `leveled, block 3`; null outside of experiments. */
   run: string | null;
   start_s: number;
   end_s: number;
-  /** Intended rate in open loop; null in closed loop. */
+  /** Intended rate in open loop, in requests per second; null in closed loop. */
   rate_per_s: number | null;
-  /** Intended rate at the end, where it differs. */
+  /** Intended rate at the end, if it differs from that at the start. */
   end_rate_per_s: number | null;
   /** Requests in flight in closed loop; null in open loop. */
   in_flight: number | null;
-  /** false for a warm-up, which is shown and not judged. */
+  /** Whether the phase is judged; false for a warm-up, which is only shown. */
   measured: boolean;
   requests: number;
   errors: number;
   throughput_per_s: number;
-  /** From the actual start. */
+  /** Latencies from the actual start (service time). */
   service_ms: Percentiles;
-  /** From the intended start. */
+  /** Latencies from the intended start (response time). */
   response_ms: Percentiles;
 };
 
@@ -651,14 +663,14 @@ export type Pool = {
   blocked: Array<number>;
 };
 
-/** One probe, all nodes and thread groups together. */
+/** One probe, summed over all nodes and thread groups. */
 export type Probe = {
   probe: string;
   /** The variant whose runs it was metered in; null outside of an experiment with variants. */
   variant: string | null;
   calls: number;
   failed: number;
-  /** Over all the time in which some probe was called. */
+  /** Calls per second, over all the time in which any probe was called. */
   calls_per_s: number;
   total_s: number;
   /** Own time, without callees that have a probe. */
@@ -667,19 +679,19 @@ export type Probe = {
   mean_us: number | null;
   own_mean_us: number | null;
   max_ms: number;
-  /** Why the probe was switched off last; null if it never was. */
+  /** The reason for which the probe was last switched off; null if it never was. */
   off_reason: string | null;
 };
 
 /** The provider of the requests. */
 export type Provider = "load" | "wire" | "jvm";
 
-/** The rows of a query, as many as a page shows. */
+/** The first rows of a query's result, as many as a page shows. */
 export type Queried = {
   columns: Array<QueriedColumn>;
   /** A number beyond 2^53 is a text, because JavaScript would round it. */
   rows: Array<Array<string | number | boolean | null>>;
-  /** Whether there were more rows than are here. */
+  /** Whether the result has more rows. */
   is_cut: boolean;
   seconds: number;
 };
@@ -696,13 +708,16 @@ export type Ratio = {
   variant: number;
   /** Ratio of the means; null if the baseline's is 0 and the variant's is not. */
   ratio: number | null;
-  /** The interval of the ratio; null where there are too few runs, or as for the ratio. */
+  /** The interval of the ratio; null where there are too few runs, or where there is no ratio. */
   low: number | null;
   high: number | null;
   /** How probable so large a difference in any of the figures is when runs differ by chance alone (Westfall, Young, 1993). */
   p_value: number;
   verdict: Verdict;
-  /** How many runs would tell, where these don't: more than there are. null when more than 1000, or when these do. */
+  /**
+   * The number of runs that would decide, if the present ones don't; more than the present ones. null when it is
+   * more than 1000, or when the present runs decide.
+   */
   runs_needed: number | null;
   name: string;
   unit: string;
@@ -734,7 +749,7 @@ export type Report = {
   command: string;
   host: Host;
   nodes: Array<Node>;
-  /** A request is slow when its response time is above this. */
+  /** Threshold in ms: a request is slow when its response time is above it. */
   slow_threshold_ms: number;
   /** How the threshold was chosen, such as `p99`. */
   slow_threshold_name: string;
@@ -745,14 +760,14 @@ export type Report = {
   question: string | null;
   /** The answer in at most four sentences: the requests, whether they were slow, the cause, and the next step. */
   answer: string;
-  /** Most important first. */
+  /** The findings, the most important first. */
   findings: Array<Finding>;
-  /** null where the recording is of no experiment with variants. */
+  /** The comparison of variants; null if the recording is not of an experiment with variants. */
   comparison: Comparison | null;
   throughput: Throughput;
   latency: Latency;
   heatmap: Heatmap;
-  /** null where no system call was recorded. */
+  /** The spectrogram of system calls; null if none was recorded. */
   spectrogram: Spectrogram | null;
   cpu: Array<Cpu>;
   groups: Array<ThreadGroup>;
@@ -760,14 +775,14 @@ export type Report = {
   pools: Array<Pool>;
   valves: Array<Valve>;
   tables: Array<Table>;
-  /** Probes by own time, the largest first; of the baseline if there are variants. */
+  /** Probes with the most own time first; in an experiment with variants, those of the baseline. */
   probes: Array<Probe>;
-  /** How many probes with less own time are not among them. */
+  /** The number of further probes, which have less own time. */
   probes_left_out: number;
   sources: Array<Source>;
-  /** Where the CPU time went; and while requests were slow, against the rest. */
+  /** The flame graph of the CPU time, and the one that compares slow times with the rest. */
   flames: Array<FlameTree>;
-  /** When the first sample was taken, from which sample times count; null without samples. */
+  /** Time of the first sample, from which sample times count; null without samples. */
   flames_begin_s: number | null;
 };
 
@@ -775,7 +790,7 @@ export type Report = {
 export type Schema = {
   table: string;
   meaning: string;
-  /** null of a view. */
+  /** Number of rows; null for a view. */
   rows: number | null;
   columns: Array<SchemaColumn>;
 };
@@ -794,11 +809,11 @@ export type Side = "server" | "load" | "recorder";
 export type SlowRequest = {
   start_ns: number;
   response_ms: number;
-  /** Empty for a load driver. */
+  /** The client's host; empty for a load driver. */
   client: string;
   client_port: number;
   node: string;
-  /** The name in the workload, or the statement. */
+  /** The operation's name in the workload, or the statement. */
   operation: string;
   rows_returned: number | null;
   response_bytes: number | null;
@@ -809,15 +824,15 @@ export type SlowRequest = {
 export type Source = {
   source: string;
   node: string;
-  /** The provider, such as `proc` or `agent-log`. */
+  /** The provider that the source used, such as `proc` or `agent-log`. */
   provider: string;
-  /** Rows. */
+  /** Rows in the recording. */
   captured: number;
   /** Rows or samples that are known to be lost. */
   lost: number;
-  /** Whether so much was lost that a figure may be wrong. */
+  /** Whether the loss is so large that a figure may be wrong. */
   is_serious: boolean;
-  /** Empty when nothing was lost. */
+  /** Why rows were lost; empty if none were. */
   lost_reason: string;
   /** CPUs that the source itself used; null if that can't be separated. */
   cpu_share: number | null;
@@ -826,7 +841,7 @@ export type Source = {
 /** Known losses of a source. */
 export type SourceLoss = {
   node: string;
-  /** null when the number is not known. */
+  /** Number of lost events; null if it is not known. */
   lost: number | null;
   reason: string;
 };
@@ -841,18 +856,21 @@ export type Spectrogram = {
    * also what took more.
    */
   edges_ns: Array<number>;
-  /** The most frequent names. */
+  /** The names, the most frequent first. */
   calls: Array<string>;
   groups: Array<string>;
   files: Array<string>;
-  /** How many more calls, thread groups and files there were, which the cells hold as one: the number after the last name. */
+  /**
+   * How many more calls, thread groups and files there were. The cells hold them together, under the number after
+   * the last name.
+   */
   other_calls: number;
   other_groups: number;
   other_files: number;
   cells: SpectrogramCells;
-  /** The longest events, in order of their start. */
+  /** The longest events, by start. */
   longest: Array<Syscall>;
-  /** Whether `longest` is every single call. */
+  /** Whether `longest` has all calls. */
   complete: boolean;
   events: number;
   lost: Array<SourceLoss>;
@@ -875,22 +893,22 @@ export type SpectrogramCells = {
 export type SpectrogramOf = "syscalls" | "summary" | "requests";
 
 export type StatementDetail = {
-  /** From the shortest to the longest, without gaps. */
+  /** Histogram bins, from the shortest to the longest time, without gaps. */
   histogram: Array<LatencyCell>;
   slowest: Array<SlowRequest>;
 };
 
 export type StatementFigures = {
-  /** The name in the workload, or the statement. */
+  /** The operation's name in the workload, or the statement. */
   operation: string;
-  /** null where the recording does not have its text. */
+  /** The statement's text; null if the recording does not have it. */
   statement: string | null;
   kind: string | null;
   keyspace: string | null;
   table: string | null;
-  /** Hosts that sent it; 0 for a load driver. */
+  /** Number of hosts that sent it; 0 for a load driver. */
   clients: number;
-  /** null where they were not recorded. */
+  /** Rows in the answers; null if they were not recorded. */
   rows_returned: number | null;
   most_rows: number | null;
   /** Requests for a page that was not the first. */
@@ -902,18 +920,18 @@ export type StatementFigures = {
   requests: number;
   requests_per_s: number;
   errors: number;
-  /** Share in the time of all requests that match the filter. */
+  /** Share in the total time of all requests that match the filter. */
   time_share: number;
   total_ms: number;
   p50_ms: number;
   p99_ms: number;
   max_ms: number;
-  /** null where sizes were not recorded. */
+  /** Bytes of the requests, and of their answers; null if sizes were not recorded. */
   request_bytes: number | null;
   response_bytes: number | null;
 };
 
-/** A statement, as the wire showed it. */
+/** A statement as it was seen on the wire. */
 export type StatementIo = {
   node: string;
   statement: string;
@@ -950,9 +968,9 @@ export type Table = {
   time_s: Array<number>;
   reads_per_s: Array<number | null>;
   writes_per_s: Array<number | null>;
-  /** Mean of the local reads in the bin. */
+  /** Mean latency of the local reads in the bin. */
   read_ms: Array<number | null>;
-  /** Mean of the local writes in the bin. */
+  /** Mean latency of the local writes in the bin. */
   write_ms: Array<number | null>;
   sstables: Array<number | null>;
   live_disk_bytes: Array<number | null>;
@@ -961,30 +979,30 @@ export type Table = {
 /** A table of a node. Values that the node did not report are null. */
 export type TableHealth = {
   node: string;
-  /** `keyspace.table`. */
+  /** The table as `keyspace.table`. */
   table: string;
   reads_per_s: number | null;
   writes_per_s: number | null;
-  /** On the node itself, at the mean of the recording. */
+  /** Mean latency on the node itself, over the recording. */
   local_read_us: number | null;
   local_write_us: number | null;
   coordinator_reads_per_s: number | null;
   coordinator_writes_per_s: number | null;
-  /** With all that the coordinator waited for, at the mean of the last minutes. */
+  /** Mean latency at the coordinator, including waits for replicas, over the node's last minutes. */
   coordinator_read_us: number | null;
   coordinator_write_us: number | null;
   sstables: number | null;
-  /** Of a table under LeveledCompactionStrategy, from level 0 on. */
+  /** SSTables per level from level 0 on, under LeveledCompactionStrategy. */
   sstables_by_level: Array<number> | null;
-  /** Of a table under TimeWindowCompactionStrategy, newest first. */
+  /** SSTables per time window, newest first, under TimeWindowCompactionStrategy. */
   sstables_by_window: Array<number> | null;
   largest_sstable_bytes: number | null;
-  /** Since it was written; where its files could be looked at. */
+  /** Time since the largest SSTable was written; null if the files could not be read. */
   largest_sstable_age_s: number | null;
   live_disk_bytes: number | null;
-  /** With SSTables that are obsolete and not removed yet. */
+  /** Disk space including obsolete SSTables that are not removed yet. */
   total_disk_bytes: number | null;
-  /** Written by flushes and compactions for each byte flushed, since the node started. */
+  /** Write amplification: bytes written by flushes and compactions for each byte flushed, since the node started. */
   write_amplification: number | null;
   pending_compactions: number | null;
   /** Pending compactions at the first reading. */
@@ -993,7 +1011,7 @@ export type TableHealth = {
   /** Bytes that the running compactions have to read in total, and bytes that they have read. */
   compacting_bytes: number | null;
   compacted_bytes: number | null;
-  /** 95th percentiles of the node's last minutes; without the agent there are the 99th of two of them. */
+  /** Percentiles over the node's last minutes. The agent reports the 95th; without it, two figures have the 99th only. */
   sstables_per_read_p95: number | null;
   tombstones_per_slice_p95: number | null;
   live_cells_per_slice_p95: number | null;
@@ -1004,16 +1022,16 @@ export type TableHealth = {
   percent_repaired: number | null;
   mean_partition_bytes: number | null;
   max_partition_bytes: number | null;
-  /** On disk over before compression. */
+  /** Compression ratio: size on disk divided by size before compression. */
   compression_ratio: number | null;
   bloom_false_positives: number | null;
   bloom_false_ratio: number | null;
   key_cache_hit_rate: number | null;
-  /** Since the node started; null where the row cache was never asked. */
+  /** Hit ratio since the node started; null if the row cache was never used. */
   row_cache_hit_rate: number | null;
 };
 
-/** A table, on all nodes that were recorded. */
+/** I/O of a table, on all recorded nodes. */
 export type TableIo = {
   /** `keyspace.table`. */
   table: string;
@@ -1023,9 +1041,9 @@ export type TableIo = {
   mapped_reads: MappedReads;
   background_mapped_reads: MappedReads;
   from_disk_bytes: number;
-  /** Requests that were answered with rows of it, on the wire. */
+  /** Requests on the wire that were answered with rows of the table. */
   requests: number;
-  /** Bytes of those responses. */
+  /** Bytes of the responses to them. */
   returned_bytes: number;
   /** Bytes read for requests, by calls and through mappings, for each byte that was returned. null where nothing was returned. */
   amplification: number | null;
@@ -1033,7 +1051,7 @@ export type TableIo = {
 
 /** The threads of a process whose names differ only in their number. */
 export type ThreadGroup = {
-  /** server or load. */
+  /** The process: server or load. */
   process: string;
   group: string;
   threads: number;
@@ -1043,7 +1061,7 @@ export type ThreadGroup = {
   voluntary_switches: number | null;
   involuntary_switches: number | null;
   time_s: Array<number>;
-  /** CPUs busy with the group. */
+  /** CPU time of the group, in CPUs. */
   cpus: Array<number>;
 };
 
@@ -1051,20 +1069,20 @@ export type ThreadGroup = {
 export type Throughput = {
   bin_s: number;
   time_s: Array<number>;
-  /** Rate that the phases asked for; null outside of open loop. */
+  /** The intended rate of the phases; null outside of open loop. */
   intended_per_s: Array<number | null>;
   ok_per_s: Array<number>;
   failed_per_s: Array<number>;
 };
 
-/** Calls and their bytes. */
+/** Number of calls, and their bytes. */
 export type Traffic = {
   calls: number;
   bytes: number;
   total_ms: number;
 };
 
-/** The rows of a table of traffic, those with most time first. */
+/** A table of traffic: its rows, those that took the most time in total first. */
 export type TrafficTable<T> = {
   provider: Provider;
   /** From the first request to the last answer. */
@@ -1074,44 +1092,44 @@ export type TrafficTable<T> = {
   rows: Array<T>;
 };
 
-/** One valve of a node. There are no bins for the time in which it was not there. */
+/** One valve of a node. There are no bins for the time before it was added and after it was removed. */
 export type Valve = {
   node: string;
   valve: string;
   time_s: Array<number>;
-  /** The last of the bin; null where the valve was open. */
+  /** The last limit of the bin; null if the valve was open. */
   limit: Array<number | null>;
-  /** Mean number inside. */
+  /** Mean number of requests inside. */
   in_flight: Array<number>;
-  /** Mean number that waited. */
+  /** Mean number of waiting requests. */
   waiting: Array<number>;
   completed_per_s: Array<number>;
-  /** Mean wait; null where nothing came out. */
+  /** Mean wait; null if no request left the valve. */
   wait_ms: Array<number | null>;
-  /** In the order of time. */
+  /** The decisions, by time. */
   decisions: Array<ValveDecision>;
-  /** How many came before those. */
+  /** The number of earlier decisions, which are left out. */
   decisions_left_out: number;
 };
 
-/** Another limit or state, and why. */
+/** A decision: a new limit or state, and the reason. */
 export type ValveDecision = {
-  /** End of the window that it rests on. */
+  /** End of the window on which the decision is based. */
   time_s: number;
-  /** The limit until then; null where the valve was open. */
+  /** The limit before the decision; null if the valve was open. */
   limit: number | null;
-  /** From then on. */
+  /** The limit after the decision; null if the valve is open. */
   next_limit: number | null;
   law: string;
   reason: string;
 };
 
-/** A variant, against the baseline. */
+/** A variant, with its figures compared with the baseline's. */
 export type Variant = {
   name: string;
   /** The verdict in words. */
   sentence: string;
-  /** How many runs of it are compared. */
+  /** Number of runs of the variant that are compared. */
   runs: number;
   metrics: Array<Ratio>;
 };
