@@ -64,7 +64,9 @@ final class PauseLines {
     int readings;
   }
 
-  /** @param collectors names of the MBeans of the JVM's collectors */
+  /**
+   * @param collectors names of the MBeans of the JVM's collectors
+   */
   PauseLines(Feed feed, String collectors) {
     this.feed = feed;
     this.collectors = collectors;

@@ -24,7 +24,9 @@ public final class Tunings {
   private final Map<String, Tuning> tunings = new LinkedHashMap<>();
   private ScheduledExecutorService leases;
 
-  /** @param afterLease called when a lease has ended and its tuning was removed */
+  /**
+   * @param afterLease called when a lease has ended and its tuning was removed
+   */
   public Tunings(Consumer<String> log, Runnable afterLease) {
     this.log = log;
     this.afterLease = afterLease;

@@ -9,12 +9,11 @@ package io.helenus.agent.valves.law;
  *
  * <p>The mean of n ratios stays within the margin of the true one for all n at once, with
  * probability 1 - {@link #ALPHA}: the test may be evaluated after each ratio, and stopped at any
- * time. It is
- * the mixture sequential probability ratio test (Robbins, Statistical methods related to the law of
- * the iterated logarithm, Annals of Mathematical Statistics 41, 1970; Johari, Koomen, Pekelis and
- * Walsh, Always valid inference, Operations Research 70, 2022) with a normal mixture of the ratios'
- * own variance. That variance s² is estimated, with {@link #PRIOR_DEVIATION} as prior, which makes
- * the probability of an error half as large again.
+ * time. It is the mixture sequential probability ratio test (Robbins, Statistical methods related
+ * to the law of the iterated logarithm, Annals of Mathematical Statistics 41, 1970; Johari, Koomen,
+ * Pekelis and Walsh, Always valid inference, Operations Research 70, 2022) with a normal mixture of
+ * the ratios' own variance. That variance s² is estimated, with {@link #PRIOR_DEVIATION} as prior,
+ * which makes the probability of an error half as large again.
  */
 final class PairedTest {
   private static final double ALPHA = 0.1;
