@@ -29,6 +29,18 @@ pub enum Error {
     Recording(#[from] helenus_recording::Error),
 }
 
+impl Error {
+    /// The error without the advice to leave out the agent.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Error::Attach(error) => error.to_string(),
+            Error::Network(error) => error.to_string(),
+            Error::Agent { reason, .. } => reason.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
 /// Why /proc of a process could not be read.
 fn way_out(error: &io::Error) -> &'static str {
     match error.raw_os_error() {

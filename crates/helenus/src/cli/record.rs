@@ -149,6 +149,7 @@ fn record(
         .collect();
     let mut options = arguments.options.clone();
     options.agent.jar = Some(AGENT_JAR);
+    options.agent.optional = true;
     options.stacks.profiler = Some(PROFILER);
     let mut steps = terminal::Steps::new();
     steps.step(format_args!("attaching to {} node(s)", watched.len()));

@@ -6,13 +6,15 @@ pub use link::{AgentLink, StartRequest};
 
 use crate::check::{Check, CheckState};
 use crate::error::Error;
-use crate::source::{Context, Running, STALL_BOUND, Source};
+use crate::names::ThreadNames;
+use crate::source::{Context, Running, STALL_BOUND, Source, facts};
 use crate::wire::{self, RequestsFrom};
 use crate::{Event, Watched};
 use clap::Args;
 use helenus_cassandra::agent::protocol::Hello;
 use helenus_cassandra::attach;
 use helenus_cassandra::target::{self, TargetName};
+use helenus_recording::rows::SourceReport;
 use std::time::Duration;
 
 /// The sources that the agent provides.
@@ -33,6 +35,9 @@ pub struct AgentOptions {
     /// The agent's jar; None leaves the JVMs unchanged.
     #[arg(skip)]
     pub jar: Option<&'static [u8]>,
+    /// Whether recording goes on without an agent that can't be attached.
+    #[arg(skip)]
+    pub optional: bool,
     /// Where requests are to be recorded.
     #[arg(skip)]
     pub requests: RequestsFrom,
@@ -67,13 +72,17 @@ impl Source for Agents {
                 provider: None,
                 requests_at,
             };
-            let link = AgentLink::listen(node.pid, context.recorder.clone(), wanted, names, context.events.clone())?;
-            let agent = Agent { node, link };
-            let attached = agent.attach(jar);
-            let address = agent.node.node.clone();
-            running.push(Box::new(agent));
-            let hello = attached?;
-            context.say(Event::AgentConnected { node: address, java: hello.java, cassandra: hello.cassandra });
+            // Requests that were asked for from inside the JVM are nowhere else.
+            let is_needed = !options.optional || options.requests == RequestsFrom::Jvm;
+            let address = node.node.clone();
+            match Agent::start(context, node, names, wanted, jar) {
+                Ok((agent, hello)) => {
+                    running.push(Box::new(agent));
+                    context.say(Event::AgentConnected { node: address, java: hello.java, cassandra: hello.cassandra });
+                }
+                Err(error) if is_needed => return Err(error),
+                Err(error) => report_missing(context, &address, requests_at.is_some(), &error),
+            }
         }
         Ok(())
     }
@@ -91,6 +100,28 @@ impl Source for Agents {
     }
 }
 
+/// Reports in the recording and to the user what is missing without the agent, why, and what to do.
+fn report_missing(context: &Context<'_>, node: &str, with_requests: bool, error: &Error) {
+    let and_requests = if with_requests { ", and requests" } else { "" };
+    let reason = format!(
+        "no agent: {}. GC, safepoints, pools and tables{and_requests} are not recorded; start the recording again to try again, or \
+         give --no-agent",
+        error.reason()
+    );
+    for source in ["agent"].into_iter().chain(with_requests.then_some("wire")) {
+        context.recorder.append(SourceReport {
+            time_ns: context.recorder.clock().now_ns(),
+            source,
+            node,
+            provider: "jvm",
+            lost_reason: &reason,
+            ..SourceReport::default()
+        });
+    }
+    context.note(&[facts("agent", node, "none", &reason)]);
+    context.degrade(node, "jvm", reason);
+}
+
 /// The agent in one node.
 #[derive(Debug)]
 struct Agent {
@@ -99,6 +130,25 @@ struct Agent {
 }
 
 impl Agent {
+    fn start(
+        context: &Context<'_>,
+        node: Watched,
+        names: ThreadNames,
+        wanted: StartRequest,
+        jar: &[u8],
+    ) -> Result<(Agent, Hello), Error> {
+        let link = AgentLink::listen(node.pid, context.recorder.clone(), wanted, names, context.events.clone())?;
+        let agent = Box::new(Agent { node, link });
+        match agent.attach(jar) {
+            Ok(hello) => Ok((*agent, hello)),
+            Err(error) => {
+                // An agent that connects later is turned away, and changes nothing.
+                agent.stop();
+                Err(error)
+            }
+        }
+    }
+
     fn attach(&self, jar: &[u8]) -> Result<Hello, Error> {
         let target = target::find(TargetName::Pid(self.node.pid.cast_signed()))?;
         attach::load_agent(&target, jar, self.link.agent_options())?;
