@@ -1,5 +1,4 @@
 use super::traffic::{self, Chosen, Sorted};
-use crate::terminal;
 use anyhow::Result;
 use clap::Args;
 use helenus_explain::{ClientFigures, client_traffic};
@@ -31,19 +30,20 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 fn print(rows: &[ClientFigures]) {
-    let more = ["answer", "errors", "to replica", "in flight", "conn.", "stmts"];
-    let head: Vec<&str> = ["client", "driver"].into_iter().chain(traffic::HEAD).chain(more).collect();
-    terminal::print(terminal::table(&head, rows.iter().map(line), 2));
+    let more = ["errors", "in flight", "conn.", "to replica", "answer", "stmts"];
+    let head: Vec<&str> = ["client"].into_iter().chain(traffic::HEAD).chain(more).collect();
+    let lines: Vec<Vec<String>> = rows.iter().map(line).collect();
+    let drivers: Vec<String> = rows.iter().map(|row| row.drivers.join(", ")).collect();
+    traffic::print(&head, &lines, ("driver", &drivers));
 }
 
 fn line(row: &ClientFigures) -> Vec<String> {
     let client = if row.client.is_empty() { "load driver".to_string() } else { row.client.clone() };
-    let drivers = if row.drivers.is_empty() { traffic::nothing() } else { row.drivers.join(", ") };
-    let mut cells = vec![client, drivers];
+    let mut cells = vec![client];
     cells.extend(traffic::cells(&row.figures));
-    cells.extend([traffic::answer(&row.figures), traffic::errors(&row.figures)]);
+    cells.extend([traffic::errors(&row.figures), format!("{:.2}", row.in_flight), row.connections.to_string()]);
     let to_replica = row.to_replica_share.map(|share| format!("{:.1} %", share * 100.0));
-    cells.extend([to_replica.unwrap_or_else(traffic::nothing), format!("{:.2}", row.in_flight)]);
-    cells.extend([row.connections, row.statements].map(|count| count.to_string()));
+    cells.extend([to_replica.unwrap_or_else(traffic::nothing), traffic::answer(&row.figures)]);
+    cells.push(row.statements.to_string());
     cells
 }

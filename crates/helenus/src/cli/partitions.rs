@@ -8,6 +8,9 @@ use helenus_explain::{
 use helenus_observe::Keys;
 use std::process::ExitCode;
 
+/// With fewer columns a table is split instead.
+const FEWEST_COLUMNS: usize = 5;
+
 /// Show the busiest partitions of each table, and how uneven its load is
 ///
 /// A partition is known where the client binds its key to a prepared statement (protocol version 4 or later, Murmur3Partitioner).
@@ -82,26 +85,38 @@ fn show(
         traffic::warn_of_none();
         return Ok(());
     }
-    print(&traffic, keys.is_some());
+    let left_out = print(&traffic, keys.is_some());
     if traffic.without_token < traffic.requests {
         terminal::talk(terminal::dim(legend(by)));
+    }
+    if !left_out.is_empty() {
+        terminal::talk(terminal::dim(format_args!(
+            "not shown for lack of room: {}; --json has all",
+            left_out.join(", ")
+        )));
     }
     terminal::talk(terminal::dim(traffic::source_of(traffic.provider, traffic.seconds, traffic.weight)));
     Ok(())
 }
 
-fn print(traffic: &PartitionTraffic, has_keys: bool) {
+/// Returns the headings of the columns that had no room.
+fn print(traffic: &PartitionTraffic, has_keys: bool) -> Vec<String> {
+    let mut left_out = Vec::new();
     let known: Vec<&TableSkew> = traffic.tables.iter().filter(|table| table.partitions > 0).collect();
     if !known.is_empty() {
         let head = ["table", "requests", "partitions", "top 1", "top 10", "top 100", "skew", "unknown"];
-        terminal::print(terminal::table(&head, known.into_iter().map(table_line), 1));
+        let (table, without) = terminal::table(&head, known.into_iter().map(table_line), 1).narrowed(FEWEST_COLUMNS);
+        terminal::print(table);
+        left_out.extend(without);
         terminal::print("");
         let which = if has_keys { "key" } else { "token" };
         let head =
-            ["#", "table", which, "requests", "of table", "of time", "p99 ms", "bytes", "reads", "writes", "clients"];
+            ["#", "table", which, "requests", "of table", "of time", "p99 ms", "bytes", "clients", "reads", "writes"];
         let lines = traffic.rows.iter().enumerate().map(|(place, row)| line(place + 1, row, has_keys));
         let right = [true, false, !has_keys].into_iter().chain(std::iter::repeat_n(true, head.len() - 3));
-        terminal::print(terminal::table(&head, lines, 2).aligned_right(right));
+        let (table, without) = terminal::table(&head, lines, 2).aligned_right(right).narrowed(FEWEST_COLUMNS);
+        terminal::print(table);
+        left_out.extend(without);
     }
     if traffic.without_token > 0 {
         terminal::warn(format_args!(
@@ -110,6 +125,7 @@ fn print(traffic: &PartitionTraffic, has_keys: bool) {
             traffic.without_token, traffic.requests
         ));
     }
+    left_out
 }
 
 /// Explains the columns whose headings are not clear by themselves.
@@ -151,9 +167,9 @@ fn line(number: usize, row: &PartitionFigures, has_keys: bool) -> Vec<String> {
         percent(figures.time_share),
         format!("{:.2}", figures.p99_ms),
         bytes.map_or_else(traffic::nothing, terminal::bytes),
+        row.clients.to_string(),
         row.reads.to_string(),
         row.writes.to_string(),
-        row.clients.to_string(),
     ]
 }
 

@@ -54,18 +54,17 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 }
 
 fn print(rows: &[StatementFigures]) {
-    let head: Vec<&str> =
-        ["#", "statement"].into_iter().chain(traffic::HEAD).chain(["rows", "answer", "errors"]).collect();
-    let lines = rows.iter().enumerate().map(|(place, row)| line(place + 1, row));
-    let right = [true, false].into_iter().chain(std::iter::repeat_n(true, head.len() - 2));
-    terminal::print(terminal::table(&head, lines, 2).aligned_right(right));
+    let head: Vec<&str> = ["#"].into_iter().chain(traffic::HEAD).chain(["rows", "answer", "errors"]).collect();
+    let lines: Vec<Vec<String>> = rows.iter().enumerate().map(|(place, row)| line(place + 1, row)).collect();
+    let statements: Vec<String> = rows.iter().map(|row| row.operation.clone()).collect();
+    traffic::print(&head, &lines, ("statement", &statements));
     for row in rows.iter().filter(|row| !row.errors_by_outcome.is_empty()) {
         terminal::print(format_args!("errors of {}: {}", row.operation, counted(&row.errors_by_outcome)));
     }
 }
 
 fn line(number: usize, row: &StatementFigures) -> Vec<String> {
-    let mut cells = vec![number.to_string(), row.operation.clone()];
+    let mut cells = vec![number.to_string()];
     cells.extend(traffic::cells(&row.figures));
     let mean = row.rows_returned.filter(|_| row.figures.requests > 0);
     let mean = mean.map(|rows| rows as f64 / row.figures.requests as f64);

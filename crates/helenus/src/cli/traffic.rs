@@ -130,6 +130,9 @@ impl Sorted {
     }
 }
 
+/// With fewer columns a table is split instead.
+const FEWEST_COLUMNS: usize = 4;
+
 pub const HEAD: [&str; 5] = ["calls/s", "of time", "p50 ms", "p99 ms", "max ms"];
 
 pub fn cells(figures: &TrafficFigures) -> Vec<String> {
@@ -140,6 +143,32 @@ pub fn cells(figures: &TrafficFigures) -> Vec<String> {
         format!("{:.2}", figures.p99_ms),
         format!("{:.1}", figures.max_ms),
     ]
+}
+
+/// Prints lines of figures with a text for each. If there is no room for the text in the last column, it has a line of its
+/// own below the figures, cut to the terminal, and so have figures without room.
+pub fn print(head: &[&str], lines: &[Vec<String>], (name, texts): (&str, &[String])) {
+    let whole = lines.iter().zip(texts).map(|(line, text)| [line.as_slice(), std::slice::from_ref(text)].concat());
+    let right = [false].into_iter().chain(std::iter::repeat_n(true, head.len() - 1)).chain([false]);
+    let whole = terminal::table(&[head, &[name]].concat(), whole, 1).aligned_right(right);
+    if whole.fits() {
+        return terminal::print(whole);
+    }
+    let (table, left_out) = terminal::table(head, lines.iter().cloned(), 1).narrowed(FEWEST_COLUMNS);
+    if !table.fits() {
+        return terminal::print(whole);
+    }
+    let shown = head.len() - left_out.len();
+    let notes: Vec<Vec<String>> = lines
+        .iter()
+        .zip(texts)
+        .map(|(line, text)| {
+            let more = head.iter().zip(line).skip(shown).map(|(head, cell)| format!("{head} {cell}"));
+            let more = more.collect::<Vec<_>>().join(", ");
+            [text.clone(), more].into_iter().filter(|note| !note.is_empty()).collect()
+        })
+        .collect();
+    terminal::print(table.noted(&notes));
 }
 
 /// Mean size of the answers.

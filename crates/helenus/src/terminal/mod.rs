@@ -10,7 +10,7 @@ mod table;
 pub use figures::{count, millis, nanos};
 pub use helenus_notation::show_bytes as bytes;
 pub use steps::Steps;
-pub use style::{one_line, wrap};
+pub use style::{cut, one_line, wrap};
 pub use table::Table;
 
 use serde::Serialize;

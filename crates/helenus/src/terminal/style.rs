@@ -6,6 +6,7 @@
 use anstyle::{AnsiColor, Style};
 use std::fmt::{Display, Write};
 use std::sync::LazyLock;
+use unicode_width::UnicodeWidthChar;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -142,6 +143,22 @@ fn escape(out: &mut String, character: char) {
         '\0'..='\u{ff}' => write!(out, "\\x{:02x}", u32::from(character)),
         _ => write!(out, "\\u{{{:x}}}", u32::from(character)),
     };
+}
+
+/// A text without styles, cut to a number of columns; … marks a cut.
+pub fn cut(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return text.to_string();
+    }
+    let mut out = String::new();
+    let mut room = width.saturating_sub(1);
+    for character in text.chars() {
+        let Some(left) = room.checked_sub(character.width().unwrap_or(0)) else { break };
+        room = left;
+        out.push(character);
+    }
+    out.push('…');
+    out
 }
 
 /// The width of a text in columns, without styles.

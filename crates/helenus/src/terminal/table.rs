@@ -4,7 +4,7 @@
 //! into bands of columns, one below the other, each with the names of the rows. If not even these fit, each row becomes
 //! a block of lines. No column is left out.
 
-use super::style::{columns, one_line, wrap};
+use super::style::{columns, cut, one_line, wrap};
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width};
 use std::fmt;
@@ -69,6 +69,39 @@ impl Table {
     fn within(mut self, width: Option<usize>) -> Table {
         self.width = width;
         self
+    }
+
+    /// Whether the terminal is wide enough for the table without wrapping.
+    pub fn fits(&self) -> bool {
+        let natural: usize = self.widths().into_iter().map(|width| width + PADDING).sum();
+        self.width.is_none_or(|width| natural <= width)
+    }
+
+    /// Leaves out columns from the last one on until the table fits the terminal, but none of the first `least` columns.
+    /// Returns the headings that were left out.
+    pub fn narrowed(mut self, least: usize) -> (Table, Vec<String>) {
+        let mut left_out = Vec::new();
+        while !self.fits() && self.header.len() > least {
+            left_out.extend(self.header.pop());
+            self.right.pop();
+            self.rows.iter_mut().for_each(|row| drop(row.pop()));
+        }
+        left_out.reverse();
+        (self, left_out)
+    }
+
+    /// The table with lines below each row, which are cut to the terminal.
+    pub fn noted(&self, notes: &[Vec<String>]) -> String {
+        const INDENT: usize = 4;
+        let width = self.width.unwrap_or(usize::MAX).saturating_sub(INDENT + 1);
+        let drawn = self.draw(&(0..self.header.len()).collect::<Vec<_>>(), None);
+        let mut lines = drawn.lines();
+        let mut out: Vec<String> = lines.next().map(str::to_string).into_iter().collect();
+        for (row, notes) in lines.zip(notes) {
+            out.push(row.to_string());
+            out.extend(notes.iter().map(|note| format!("{}{}", " ".repeat(INDENT), cut(&one_line(note), width))));
+        }
+        out.join("\n")
     }
 
     fn natural(&self, column: usize) -> usize {
@@ -265,6 +298,24 @@ mod tests {
         assert!(named >= 4, "{text}");
         assert!(text.starts_with(" node: 127.0.0.1\n") && text.contains("shop.orders_by_customer_1"), "{text}");
         assert!(widest(&text) <= 80);
+    }
+
+    #[test]
+    fn columns_at_the_end_can_be_left_out_and_rows_have_lines_below() {
+        let (narrow, left_out) = table(2).within(Some(90)).narrowed(3);
+        assert!(narrow.fits() && widest(&narrow.to_string()) <= 90, "{narrow}");
+        assert!(!left_out.is_empty() && left_out.last().is_some_and(|head| head == "verdict"), "{left_out:?}");
+        assert_eq!(left_out.len() + narrow.header.len(), HEADER.len());
+        let notes = ["SELECT a FROM t WHERE b = ? ".repeat(9), "b\ny".to_string()].map(|note| vec![note]);
+        let noted = narrow.noted(&notes);
+        assert!(widest(&noted) <= 90 && noted.lines().count() == 5, "{noted}");
+        assert!(
+            noted.lines().nth(2).is_some_and(|note| note.starts_with("    SELECT") && note.ends_with('…')),
+            "{noted}"
+        );
+        assert!(noted.ends_with("    b\\ny"), "{noted}");
+        let (few, left_out) = table(1).within(Some(20)).narrowed(3);
+        assert!(!few.fits() && left_out.len() == HEADER.len() - 3, "no more than asked for is left out");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::cmp::Ordering;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 /// A column. The column without a width gets the remaining space.
 #[derive(Debug, Clone, Copy)]
@@ -204,23 +204,9 @@ impl Cell {
 /// A text cut to a number of columns; … marks a cut.
 pub(super) fn fitted(text: &str, width: u16, is_right: bool) -> String {
     let width = usize::from(width);
-    let own = text.width();
-    if own <= width {
-        let gap = " ".repeat(width - own);
-        return if is_right { format!("{gap}{text}") } else { format!("{text}{gap}") };
-    }
-    let mut out = String::new();
-    let mut used = 0;
-    for character in text.chars() {
-        let more = character.width().unwrap_or(0);
-        if used + more + 1 > width {
-            break;
-        }
-        out.push(character);
-        used += more;
-    }
-    out.push('…');
-    format!("{out}{}", " ".repeat(width.saturating_sub(used + 1)))
+    let text = terminal::cut(text, width);
+    let gap = " ".repeat(width.saturating_sub(text.width()));
+    if is_right { format!("{gap}{text}") } else { format!("{text}{gap}") }
 }
 
 /// Writes a text in one line, cut to the available width.
