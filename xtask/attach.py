@@ -75,7 +75,7 @@ def main():
         failed = query(folder / "load", "select count(*) as n from requests where outcome <> 'ok'")
         late = "select approx_percentile_cont(end_ns - intended_start_ns, {}) / 1000000 as ms from requests"
         p50, p99, most = (query(folder / "load", late.format(share)) for share in (0.5, 0.99, 1.0))
-        # The histogram is of what a full collection leaves.
+        # The histogram shows what remains after a full collection.
         classes = [line.split() for line in jcmd(node["pid"], "GC.class_histogram").splitlines()]
         left = sum(int(line[1]) for line in classes if len(line) > 3 and line[3] in OURS)
         threads = jcmd(node["pid"], "Thread.print").count('"helenus-agent')

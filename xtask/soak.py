@@ -21,7 +21,8 @@ from pathlib import Path
 
 EACH_S = 10
 AGENT = "io.helenus.agent."
-# Columns with the growth that is none: pages of the allocator, a segment that is being closed, tasks that are under way.
+# Columns with the growth that does not count: pages of the allocator, a segment that is being closed, tasks
+# that are running.
 COLUMNS = {"rss_mib": 8, "threads": 3, "descriptors": 20, "disk_mib": 5, "segments": 2, "objects": 500, "objects_kib": 64}
 
 

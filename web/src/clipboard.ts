@@ -1,6 +1,6 @@
 import { h } from "./dom";
 
-/** Copies text; says whether it worked. A page from a file may lack the modern way. */
+/** Copies text; returns whether it worked. A page opened from a file may lack the modern API. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

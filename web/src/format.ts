@@ -5,7 +5,7 @@ export const NOTHING = "–";
 
 const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
-/** 1234567 as 1,234,567; a dash for what is no number. */
+/** Formats 1234567 as 1,234,567; a dash if it is not a number. */
 export function count(value: number): string {
   return Number.isFinite(value) ? grouped.format(value) : NOTHING;
 }
@@ -40,7 +40,7 @@ export function perSecond(value: number): string {
   return `${value >= 100 ? count(value) : digits3(value)}/s`;
 }
 
-/** A share of 0 to 1 as a percentage that never rounds something to nothing or nearly all to all. */
+/** Formats a share as a percentage. A small share is never rounded to 0 %, nor a large one to 100 %. */
 export function percent(share: number): string {
   if (!Number.isFinite(share)) return NOTHING;
   const value = share * 100;

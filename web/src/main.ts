@@ -25,14 +25,14 @@ import { Theme } from "./theme";
 
 function show(report: Report): HTMLElement[] {
   const theme = new Theme();
-  // A recording that was broken off at once still has an axis.
+  // A recording that ended at once still has a time axis.
   const store = new Store({ start: 0, end: Math.max(report.duration_s, 0.001) });
   const stack = new ChartStack(report, store, theme, panelsOf(report, store));
   const help = helpDialog(() => actions);
   const actions: Action[] = actionsOf(report, store, stack, theme, help.toggle);
   listenToKeys(actions);
   document.title = `${report.title} – Helenus`;
-  // A link to a window or a chart is followed once the page has its height.
+  // A link to a window or a chart is followed once the page has its final height.
   requestAnimationFrame(() => {
     const { chart, window } = store.selection;
     if (chart !== null && document.getElementById(`chart-${chart}`)) jumpTo(`chart-${chart}`);

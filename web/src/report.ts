@@ -2,7 +2,7 @@ import type { Report } from "./model";
 
 export const FORMAT = 1;
 
-/** Why there is no report to show, in a sentence for a person. */
+/** Why there is no report to show, in a sentence for the user. */
 export class UnreadableReport extends Error {}
 
 /** Reads the JSON that the binary wrote into the page. Throws UnreadableReport. */

@@ -2,7 +2,7 @@ import type { LatencyKind } from "./charts/plot";
 import { fitInto, sameWindow, type Window } from "./charts/window";
 import { tellAll } from "./failure";
 
-/** All that a person can choose, and so all that a link carries. */
+/** Everything that a user can select, which is what a link contains. */
 export interface Selection {
   readonly window: Window;
   readonly latency: LatencyKind;
@@ -46,8 +46,8 @@ export function wholeSelection(whole: Window): Selection {
 }
 
 /**
- * Reads `#t=12.5-20&chart=heatmap&latency=service&finding=2&area=12-13,1000-2000&call=pread64`; what is missing or wrong
- * is left at its default.
+ * Reads `#t=12.5-20&chart=heatmap&latency=service&finding=2&area=12-13,1000-2000&call=pread64`; missing and
+ * invalid parts have their defaults.
  */
 export function parseHash(hash: string, whole: Window): Selection {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
@@ -77,7 +77,9 @@ export function parseHash(hash: string, whole: Window): Selection {
   return selection;
 }
 
-/** The shortest hash that parseHash reads as this selection, to a thousandth of the window. */
+/**
+ * The shortest hash that parseHash turns into this selection, with a precision of a thousandth of the window.
+ */
 export function formatHash(selection: Selection, whole: Window): string {
   const fields: string[] = [];
   const { start, end } = selection.window;
@@ -104,17 +106,20 @@ export function formatHash(selection: Selection, whole: Window): string {
 }
 
 /**
- * `step`: a choice with its own entry in the history. `motion`: one of many small changes (a drag, a held key) that
- * share an entry when they end.
+ * `step`: a selection with its own entry in the history. `motion`: one of many small changes (a drag, a held
+ * key) that share one entry.
  */
 export type Change = "step" | "motion";
 
 type Listener = (selection: Selection, previous: Selection) => void;
 
-/** Browsers refuse more than some 200 history entries in 30 s; a motion is written once it rests. */
+/**
+ * Browsers refuse more than some 200 history entries in 30 s, so a motion is written only after it has
+ * paused.
+ */
 const REST_MS = 250;
 
-/** The selection, the same in the page and in its address. */
+/** The selection, which is the same in the page and in its address. */
 export class Store {
   #selection: Selection;
   #listeners: Listener[] = [];

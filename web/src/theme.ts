@@ -49,7 +49,7 @@ export class Theme {
     const stored = this.#stored();
     if (stored) document.documentElement.dataset.theme = stored;
     this.#system.addEventListener("change", () => this.#changed());
-    // Paper is white: charts are drawn again in light colours for the time of printing.
+    // Paper is white, so charts are redrawn in light colours for printing.
     let before: string | undefined;
     addEventListener("beforeprint", () => {
       before = document.documentElement.dataset.theme;

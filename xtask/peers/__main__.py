@@ -31,7 +31,7 @@ from tools import OPEN_PER_S, PERCENTILES, TOOLS, Failure, Helenus, Said
 OPEN_S = 20
 STOP_AFTER_S = 10
 STOP_S = 2
-# So long a JVM runs before what it does is measured.
+# Warm-up in seconds of tools that run in a JVM.
 JVM_WARM_UP_S = 10
 RESPONDER = "127.0.20.66"
 CASSANDRA = "127.0.20.67"
@@ -201,7 +201,7 @@ def main():
             if not given.skip_cost and not given.skip_cassandra:
                 subprocess.run([helenus, "up", "--name", "peers", "--address", CASSANDRA], check=True, stdout=sys.stderr)
                 targets.append(("Cassandra", CASSANDRA))
-            # The table is there and the server warm before the first is measured.
+            # The table exists and the server is warm before the first tool is measured.
             for _, node in targets:
                 run(ours[0], ours[0].closed(node, 2 * given.seconds))
             if not given.skip_cost:
@@ -217,7 +217,7 @@ def main():
 
 
 if __name__ == "__main__":
-    # So that what was started is stopped, whichever way this ends.
+    # Everything that was started is stopped, however this ends.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))
     try:
         sys.exit(main())

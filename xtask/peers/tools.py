@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 IN_FLIGHT = 128
-# An open loop that is to start 2 s of requests on time needs so many in flight, where a tool counts them.
+# An open loop needs this many requests in flight to start 2 s of requests on time, for tools that limit them.
 OPEN_IN_FLIGHT = 4096
 OPEN_PER_S = 1000
-# Median, p99, p99.9 and maximum: what all tools say.
+# Median, p99, p99.9 and maximum, which all tools report.
 PERCENTILES = (50.0, 99.0, 99.9, 100.0)
 
-# As cassandra-stress writes: a key and five columns of 34 bytes.
+# Rows as cassandra-stress writes them: a key and five columns of 34 bytes.
 WORKLOAD = Path(__file__).parents[2] / "crates/load/examples/client_cost.toml"
 
 # The same in the language of latte; the table is the one that Helenus has made.
@@ -109,7 +109,7 @@ class Latte(Tool):
 
     def run(self, node, seconds, load):
         (self.folder / "latte.rn").write_text(LATTE)
-        # A file that exists already is from the run before.
+        # An existing file belongs to the previous run.
         (self.folder / "latte.json").unlink(missing_ok=True)
         how = ["-q", "-t", "1", "-w", "1", "-d", f"{seconds}s", *load, "-o", self.folder / "latte.json", *self.more]
         return [self.path(), "run", *how, "latte.rn", node]
@@ -117,7 +117,8 @@ class Latte(Tool):
     def said(self, _):
         report = json.loads((self.folder / "latte.json").read_text())
         result, names = report["result"], [round(name, 2) for name in report["percentiles"]]
-        # The longest that it has: a cycle begins when its turn in the schedule comes, a request when it is sent.
+        # The longer of its two times: a cycle begins when it is due in the schedule, a request when it is
+        # sent.
         values = result["cycle_latency"]["percentiles"]
         percentiles = tuple(values[names.index(name)]["value"] for name in PERCENTILES)
         return Said(result["request_count"], result["elapsed_time_s"], percentiles)
@@ -148,7 +149,7 @@ class CassandraStress(Tool):
     command = "cassandra-stress"
     version_argument = "version"
     jvm = True
-    # Its driver offers a beta of v5 otherwise, where it is not told.
+    # Without this option its driver uses a beta of protocol v5.
     mode = ["-mode", "native", "cql3", "protocolVersion=4"]
 
     def closed(self, node, seconds):
@@ -163,7 +164,7 @@ class CassandraStress(Tool):
 
     def said(self, printed):
         def figure(name):
-            # The last one: a run may be summed up for each operation and then for all.
+            # The last match counts: a run may be summed up for each operation and then for all.
             found = re.findall(rf"^\s*{name}\s*:\s*([\d.,:]+)", printed, re.MULTILINE)
             if not found:
                 raise Failure(f"{self.name} says no {name!r}")
@@ -189,7 +190,7 @@ class CqlStress(CassandraStress):
     command = "cql-stress-cassandra-stress"
     jvm = False
     mode = []
-    # Its threads are tasks on the runtime's threads, of which it has one a CPU unless told.
+    # Its workers are tasks; by default there is a thread for each CPU.
     environment = {"TOKIO_WORKER_THREADS": "1"}
 
 
@@ -221,7 +222,7 @@ class ScyllaBench(Tool):
     def said(self, printed):
         requests = int(re.search(r"Total ops:\s*(\d+)", printed).group(1))
         seconds = span_s(re.search(r"Time \(avg\):\s*(\S+)", printed).group(1))
-        # The last block is the one that is put right for coordinated omission.
+        # The last block is the one that is corrected for coordinated omission.
         block = printed[printed.rindex("c-o fixed latency"):]
         spans = (re.search(rf"\b{name}:\s*(\S+)", block).group(1) for name in ("median", "99th", "99.9th", "max"))
         return Said(requests, seconds, tuple(1e3 * span_s(span) for span in spans))

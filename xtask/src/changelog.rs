@@ -8,7 +8,7 @@ use std::path::PathBuf;
 const KINDS: [&str; 4] = ["Added", "Changed", "Fixed", "Removed"];
 /// Where entries without a kind are listed.
 const OTHER: &str = "Also";
-/// Versions follow this line in `CHANGELOG.md`, the newest first.
+/// The heading in `CHANGELOG.md` after which versions follow, the newest first.
 const MARK: &str = "<!-- versions -->\n";
 
 /// Prints what has changed since the last version.

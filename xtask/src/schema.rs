@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use std::path::Path;
 
-/// Version of the recording format. It grows when a reader of the version before could misread a recording.
+/// Version of the recording format. It is raised if older readers could misread a recording.
 pub const FORMAT: u32 = 1;
 
 /// The unit of points in time, which a merge moves from one clock to another.
@@ -14,24 +14,26 @@ pub const TIME_UNIT: &str = "ns since the Unix epoch";
 #[serde(deny_unknown_fields)]
 pub struct Table {
     pub name: String,
-    /// Name of one row in code.
+    /// The name of one row in code.
     pub row: String,
     pub since: u32,
     /// The column that says when a row happened.
     pub time: String,
     pub meaning: String,
-    /// None for what only the recorder itself can know, such as the requests that it sent.
+    /// How two recorders may have the same rows; None for facts that only the recorder itself can know, such as the
+    /// requests that it sent.
     pub seen: Option<Seen>,
     #[serde(rename = "column")]
     pub columns: Vec<Column>,
 }
 
-/// That two recorders may see the same, which then counts once.
+/// That two recorders may have the same rows, which are then counted once.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seen {
     pub of: Subject,
-    /// Names in the table `sources` of those that write the table: their reports tell when a recorder was watching.
+    /// Names of the sources, as in the table `sources`, that write the table; their reports tell when a recorder was
+    /// watching.
     pub sources: Vec<String>,
 }
 
@@ -51,7 +53,7 @@ pub struct Column {
     pub unit: String,
     #[serde(default)]
     pub nullable: bool,
-    /// The format that the column came with, where that is later than its table's.
+    /// The format version in which the column was added, if later than its table's.
     pub since: Option<u32>,
     pub meaning: String,
 }
@@ -66,7 +68,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// As the format and its documents write it.
+    /// The type's name in the format and its documents.
     pub fn name(self) -> &'static str {
         match self {
             Type::Int64 => "INT64",
@@ -113,7 +115,7 @@ fn check(table: &Table) -> Result<()> {
     Ok(())
 }
 
-/// One number for the whole schema, so that two processes can tell whether they mean the same (FNV-1a, 64 bits).
+/// A number for the whole schema, by which two processes can tell whether theirs are the same (FNV-1a, 64 bits).
 pub fn fingerprint(tables: &[Table]) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     let mut add = |text: &str| {

@@ -72,7 +72,7 @@ def of_kind(nodes, kind, number, folder, arguments, absent):
             say(f"{kind.name}: left out, {reason}")
             continue
         except (Failure, subprocess.SubprocessError) as failure:
-            # Such as a load whose client gave up: no answer, which is no right one.
+            # For example a load whose client gave up: without an answer, which does not count as right.
             say(f"WRONG  {kind.name}, {load}: {failure}")
             rows.append({"kind": kind.name, "load": load, "right": False, "found": "no answer", "answer": str(failure)})
             continue

@@ -86,7 +86,7 @@ def send(session, operations, weights, every_s, until, trace):
         try:
             session.execute(operation.request(), trace=random.random() < trace)
         except Exception as error:
-            # Failures are part of some faults: each is recorded on the wire.
+            # Some faults make requests fail; the failures are recorded on the wire.
             print(type(error).__name__, file=sys.stderr)
 
 

@@ -46,7 +46,7 @@ def stop(pid, for_s):
 def running(*commands):
     """Other processes meanwhile."""
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    # Sessions of their own: the scheduler shares the CPUs between sessions first.
+    # Each in a session of its own, because the scheduler divides the CPUs between sessions first.
     children = [subprocess.Popen(command, start_new_session=True, **quiet) for command in commands]
     try:
         yield

@@ -136,7 +136,7 @@ STOPPED = Right("server-stall", "kill -STOP|freez|frozen")
 WORK = "(yes|python)"
 
 KINDS = [
-    # Of other work there may be some, on a machine that is shared.
+    # On a shared machine, a finding about other work is acceptable.
     Kind("healthy", PLAIN, (Right("other-processes"),), is_healthy=True),
     Kind(
         "healthy beside half a CPU",

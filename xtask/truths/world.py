@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 WORKLOAD = HERE / "shop.toml"
 PATIENCE_S = 180
 WARM_UP_S = 2
-# Requests a second that a process of the Python driver sends with ease.
+# Requests per second that a process of the Python driver can easily send.
 MOST_OF_PYTHON = 600
 
 
@@ -70,7 +70,7 @@ class Nodes:
         try:
             for operation, requests in base.rows.items():
                 self.populate(operation, requests)
-            # The JVM compiles what the requests need.
+            # Warm-up, in which the JVM compiles the code for the requests.
             self.load("read=1,write=1", f"--in-flight 16 --for {base.warm_up_s}s")
         except BaseException:
             self.end()
@@ -187,7 +187,7 @@ def run(nodes, kind, load_name, seconds, folder):
             loads.append(begun(LOADS[load_name](nodes, folder, kind, seconds), folder))
             undo.callback(loads[0].end)
 
-        # Production's connections, and most of its faults, are older than the recording.
+        # As in production, the connections and most of the faults exist before the recording begins.
         if load_name == "foreign":
             begin()
             time.sleep(WARM_UP_S)

@@ -1,4 +1,4 @@
-//! Which loopback addresses the nodes of a cluster get.
+//! Chooses the loopback addresses of a cluster's nodes.
 
 use std::collections::HashSet;
 use std::io;
@@ -24,13 +24,13 @@ const SEARCHED: u32 = 250;
 #[derive(Debug)]
 pub(crate) struct ReservedAddresses {
     pub(crate) row: Vec<Ipv4Addr>,
-    /// A socket with an abstract name for each port, which ends with the process at the latest.
+    /// For each port, a socket with an abstract name, which ends at the latest with the process.
     _names: Vec<UnixListener>,
 }
 
-/// `nodes` neighbouring addresses whose ports are free. With `first` given they begin there or it
-/// is an error; otherwise the first free row from 127.0.0.1 on is taken. `taken` are addresses of
-/// clusters that are just starting and do not listen yet.
+/// `nodes` neighbouring addresses whose ports are free. With `first` they begin there, or it is an error; otherwise the
+/// first free row from 127.0.0.1 on is used. `taken` are addresses of clusters that are just starting and do not listen
+/// yet.
 pub(crate) fn choose(
     first: Option<Ipv4Addr>,
     nodes: usize,
@@ -110,7 +110,7 @@ fn check(ip: Ipv4Addr, ports: Ports, taken: &HashSet<SocketAddr>) -> Result<Vec<
 mod tests {
     use super::*;
 
-    /// Two ports that nothing else on this machine listens on.
+    /// Two ports that no other process on this machine listens on.
     fn free_ports() -> Ports {
         let free = |_| TcpListener::bind("127.0.10.210:0").unwrap();
         let [a, b] = [0, 1].map(free);

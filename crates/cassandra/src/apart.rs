@@ -6,12 +6,12 @@ use std::process::Command;
 
 /// First descriptor after standard input, output and error.
 const FIRST_OTHER: u32 = 3;
-/// The most descriptors that are marked one by one, where the kernel can't mark them all in one call.
+/// The most descriptors that are marked one by one, if the kernel can't mark them all in one call.
 const MARKED_ONE_BY_ONE: libc::rlim_t = 1 << 16;
 
-/// Has `command` start in a session of its own, so that a terminal's signals do not reach it, and with the descriptors
-/// 0, 1 and 2 alone. Other descriptors that our caller has open, such as the lock of `flock LOCK helenus up` or the end of a
-/// pipe, would otherwise stay open for as long as the process lives.
+/// Makes `command` start in a session of its own, so that a terminal's signals do not reach it, and only with the
+/// descriptors 0, 1 and 2. Other descriptors that our caller has open, such as the lock of `flock LOCK helenus up` or
+/// the end of a pipe, would otherwise stay open for as long as the process lives.
 pub fn apart(command: &mut Command) -> &mut Command {
     // SAFETY: only async-signal-safe system calls between fork and exec.
     unsafe {
@@ -25,7 +25,7 @@ pub fn apart(command: &mut Command) -> &mut Command {
     }
 }
 
-/// Marks all other descriptors to be closed at exec. The standard library reports a failed exec over one of them, so that it
+/// Marks all other descriptors to be closed at exec. The standard library reports a failed exec over one of them, so it
 /// must stay open until then.
 fn keep_standard_streams() {
     // SAFETY: plain system calls; no memory is passed but `limit`, which is ours.

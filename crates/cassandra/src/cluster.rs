@@ -1,4 +1,4 @@
-//! Starting a cluster: all or nothing.
+//! Starts a cluster: all nodes or none.
 
 use std::fs::Permissions;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -16,7 +16,7 @@ use crate::settings::Settings;
 use crate::state::{MARKER, Node, Record, Registry, STOP_BOUND, Stopped};
 use crate::{Cancel, Error, Places, Progress, Version, cql, jvm_options, process};
 
-/// More nodes than this on one machine measure nothing but the machine.
+/// The most nodes of a cluster; more on one machine would only measure the machine.
 const MOST_NODES: usize = 32;
 /// Nodes on one machine know each other a few gossip rounds (1 s each) after they run.
 const MEETING_BOUND: Duration = Duration::from_secs(60);
@@ -24,7 +24,7 @@ const MEETING_BOUND: Duration = Duration::from_secs(60);
 /// Whether the nodes outlive the process that started them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifetime {
-    /// They run until they are stopped, for `helenus up`.
+    /// The nodes run until they are stopped, for `helenus up`.
     Detached,
     /// They are killed when the [`Cluster`] is dropped or its process ends, for tests and the lab. Their data is
     /// removed only on drop.
@@ -45,10 +45,10 @@ pub struct ClusterOptions {
     pub jvm_options: Vec<String>,
     /// "key=value" for cassandra.yaml; dotted keys reach into maps.
     pub settings: Vec<String>,
-    /// The agent's jar, which has the JVMs keep account of what their compiled code depends on: otherwise the first class that
-    /// is woven has them throw all of it away. None: as Cassandra is.
+    /// The agent's jar, which makes the JVMs track which compiled code depends on which class. Without it, the first
+    /// weave deoptimizes all code. None: Cassandra without the jar.
     pub ready: Option<&'static [u8]>,
-    /// The first node's address; the others follow it. None: the first free ones from 127.0.0.1.
+    /// The first node's address; the other nodes follow it. None: the first free addresses from 127.0.0.1 on.
     pub first_address: Option<Ipv4Addr>,
     pub native_port: u16,
     pub storage_port: u16,
@@ -83,10 +83,9 @@ impl ClusterOptions {
         }
     }
 
-    /// Refuses what can be refused before anything is fetched, written or started.
+    /// Checks what can be checked before anything is fetched, written or started.
     ///
-    /// # Errors
-    /// [`Error`] that names the allowed values.
+    /// # Errors [`Error`] that names the allowed values.
     pub fn check(&self) -> Result<(), Error> {
         let inside = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
         let name = self.name.as_bytes();
@@ -112,7 +111,7 @@ pub struct Cluster {
     record: Record,
     lifetime: Lifetime,
     children: Vec<Child>,
-    /// None once the cluster is stopped or given up.
+    /// None once the cluster has been stopped or abandoned.
     launcher: Option<Launcher>,
 }
 
@@ -131,7 +130,7 @@ impl Cluster {
         match cluster.start_nodes(options, &java, &release, &held.row, progress, cancel) {
             Ok(()) => Ok(cluster),
             Err(error) => {
-                // The first error is the one to tell; a failure to clean up follows from it.
+                // The first error is reported; a failure to clean up follows from it.
                 let _ = cluster.discard();
                 Err(error)
             }
@@ -252,7 +251,7 @@ impl Cluster {
                 }
                 let known = match cql::identify(node.address, Duration::from_secs(2)) {
                     Ok(identity) => identity.peers.len(),
-                    // Without a login the node does not tell.
+                    // Without a login the node does not answer this query.
                     Err(cql::Error::NeedsPassword { .. } | cql::Error::Closed { .. }) => others,
                     Err(_) => 0,
                 };
@@ -279,7 +278,7 @@ impl Cluster {
         &self.record.name
     }
 
-    /// In order of their start.
+    /// The nodes in the order of their start.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.record.nodes
@@ -311,7 +310,7 @@ impl Cluster {
     fn reap(&mut self) {
         self.launcher = None;
         for mut child in self.children.drain(..) {
-            // Ended by now, or another user's failure that was already told.
+            // The process has ended by now, or the failure was already reported.
             let _ = child.try_wait();
         }
     }
@@ -341,8 +340,7 @@ fn data_folder(options: &ClusterOptions) -> Result<PathBuf, Error> {
         None => {
             let mut parent = std::env::temp_dir();
             if in_memory(&parent) {
-                // On a memory filesystem no disk would be measured, and data would eat the heap's
-                // memory.
+                // In a memory file system no disk would be measured, and data would take memory from the heap.
                 parent = options.places.cache.join("tmp");
                 make_private(&parent)?;
             }

@@ -1,6 +1,6 @@
 //! Column types in CQL notation: `map<text, frozen<list<"Place">>>`.
 
-/// Deeper than any schema, and shallow enough for the stack.
+/// The deepest nesting that is read: deeper than in any schema, and shallow enough for the stack.
 const DEEPEST: usize = 64;
 
 /// A type of a column, or of a field of a user-defined type.
@@ -77,7 +77,7 @@ impl TypeParser<'_> {
         }
     }
 
-    /// Reads the rest of a type after a name without quotes.
+    /// Parses the rest of a type after an unquoted name.
     fn parameters(&mut self, name: String, depth: usize) -> Result<CqlType, NotAType> {
         if !self.take_letter('<') {
             return Ok(CqlType::Named(name));

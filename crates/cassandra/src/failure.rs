@@ -1,13 +1,13 @@
 //! Finds in a node's log why it ended while starting.
 
-/// At most so many lines make a reason.
+/// The most lines of a reason.
 const MOST: usize = 12;
 
 /// The lines that matter of what the node wrote: `output` is the JVM's stdout and stderr, `log`
 /// Cassandra's system.log. Without such a line, the end of the text.
 pub(crate) fn reason(log: &str, output: &str) -> String {
-    // Cassandra's own summary of a failed start names the cause in one line; and a JVM that did
-    // not come up wrote nothing else.
+    // If Cassandra's own summary of a failed start exists, it names the cause in one line. If the JVM did not start,
+    // there is only its own output.
     let mut lines = telling(output);
     if lines.is_empty() {
         lines = errors(log);
@@ -50,7 +50,7 @@ pub(crate) fn last_lines(text: &str, count: usize) -> String {
     lines[lines.len().saturating_sub(count)..].join("\n")
 }
 
-/// Stack frames show where it failed, not why.
+/// Stack frames show where it failed, not why, so they are left out.
 fn is_frame(line: &str) -> bool {
     let bare = line.trim_start();
     bare.starts_with("at ") || (bare.starts_with("... ") && (bare.ends_with(" more") || bare.ends_with("omitted")))
@@ -79,7 +79,7 @@ fn telling(output: &str) -> Vec<String> {
     unique(from_there.filter(wanted).map(str::trim))
 }
 
-/// ERROR entries of system.log with what hangs under them but stack frames.
+/// ERROR entries of system.log with their following lines, without stack frames.
 fn errors(log: &str) -> Vec<String> {
     const LEVELS: [&str; 5] = ["ERROR", "WARN ", "INFO ", "DEBUG", "TRACE"];
     let mut within = false;
@@ -100,7 +100,7 @@ fn message(line: &str) -> &str {
     }
 }
 
-/// In order, each once: a cause is printed in a sentence, then alone, then after its class's name.
+/// The lines in order, each once: Cassandra prints a cause in a sentence, then alone, then after its class's name.
 fn unique<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     for line in lines {

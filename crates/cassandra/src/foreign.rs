@@ -50,10 +50,7 @@ pub(crate) fn reopen(found: &File) -> io::Result<File> {
     File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
 }
 
-/// Reads to the end, and no more than `most` bytes.
-///
-/// # Errors
-/// Errors of reading; [`io::ErrorKind::FileTooLarge`] if there is more.
+/// Reads to the end, but not more than `most` bytes.
 pub fn read_at_most(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -85,7 +82,7 @@ fn read_within(path: PathBuf, time: Duration) -> io::Result<String> {
     let (say, read) = channel();
     // If the read never returns, the thread stays until this process ends.
     std::thread::Builder::new().name("read-memory".into()).spawn(move || {
-        // The caller has given up after that time.
+        // The caller stopped waiting after its timeout.
         let _ = say.send(read_proc(path));
     })?;
     let no_answer = || io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {time:?}"));
@@ -185,7 +182,7 @@ mod tests {
         assert_eq!(text(open_regular(&at("link"))), "text");
         assert_eq!(text(open_regular_no_link(&at("file"))), "text");
         assert!(open_regular_no_link(&at("link")).is_err());
-        // Each of these would be read without end.
+        // Each of these files could be read forever.
         for name in ["zero", "fifo"] {
             assert_eq!(open_regular(&at(name)).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{name}");
         }
@@ -207,7 +204,7 @@ mod tests {
         // SAFETY: NUL-terminated, and alive over the call.
         assert_eq!(unsafe { libc::mkfifo(fifo.as_ptr(), 0o600) }, 0);
         assert_eq!(read_within(path.clone(), Duration::from_millis(20)).unwrap_err().kind(), io::ErrorKind::TimedOut);
-        // The thread that reads ends with the other side.
+        // The thread ends when the other side closes the connection.
         drop(File::options().read(true).write(true).open(&path).unwrap());
         assert!(read_memory_of("/proc/self/cmdline").unwrap().contains('\0'));
     }
@@ -215,7 +212,7 @@ mod tests {
     #[test]
     fn a_stream_that_drips_ends_in_time() {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
-        // Each byte comes well within the time that all of them have together.
+        // Each byte comes in time for itself, but all together take too long.
         let dripping = std::thread::spawn(move || {
             while theirs.write_all(b"x").is_ok() {
                 std::thread::sleep(Duration::from_millis(10));

@@ -5,7 +5,7 @@
 pub struct Line<'a> {
     pub interrupt: &'a str,
     pub device: &'a str,
-    /// CPU and count.
+    /// Pairs of CPU and count.
     pub counts: Vec<(i64, i64)>,
 }
 

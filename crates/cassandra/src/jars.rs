@@ -45,10 +45,9 @@ impl Release {
             .find(|jar| jar.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"jamm-"))))
     }
 
-    /// All jars in the order of their names, as the stock start script's glob has them.
+    /// All jars in alphabetical order, as the stock start script's glob lists them.
     ///
-    /// # Errors
-    /// [`Error::File`] when the folder cannot be read.
+    /// # Errors [`Error::File`] if the folder cannot be read.
     pub fn jars(&self) -> Result<Vec<PathBuf>, Error> {
         let lib = self.lib();
         let entries = std::fs::read_dir(&lib).map_err(Error::file("read the folder", &lib))?;
@@ -238,7 +237,7 @@ fn explain(version: Version, lines: &[String]) -> Error {
     }
 }
 
-/// The error lines, without those that only tell how to run Maven again; all when there are none.
+/// The error lines, without those that explain how to run Maven again; all lines if no others remain.
 fn last_words(lines: &[String]) -> String {
     const ADVICE: [&str; 4] =
         ["[Help", "Re-run Maven", "To see the full stack trace", "For more information about the errors"];

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::{Error, Version};
 
-/// The environment variable that decides over all others.
+/// The environment variable that takes precedence over all others.
 pub const HOME_VARIABLE: &str = "HELENUS_JAVA_HOME";
 
 /// One installation.

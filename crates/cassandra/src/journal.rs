@@ -1,5 +1,5 @@
-//! The journal: helenus records what it is about to make or change before it acts. The files outlive the process, so that a later one
-//! can list the changes and restore the former state.
+//! The journal: helenus records what it is about to create or change before it acts. The files outlive the process, so
+//! that a later one can list the changes and restore the former state.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind, Write};
@@ -27,7 +27,7 @@ pub trait Journaled: Serialize + DeserializeOwned {
     fn id(&self) -> String;
 }
 
-/// Why something could not be written down, or read again.
+/// Why an entry could not be written, or read again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
@@ -94,7 +94,7 @@ impl<T: Journaled> Journal<T> {
         persist: impl FnOnce(tempfile::NamedTempFile, &Path) -> io::Result<File>,
     ) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-        // Beside it under a name that is not read; what a killed process leaves of it is taken with the entry.
+        // Written under a temporary name that is not read; files left by a killed process are removed with the entry.
         let mut file = tempfile::Builder::new().prefix(&unfinished(entry)).tempfile_in(&self.folder)?;
         file.write_all(&serde_json::to_vec_pretty(&Written { format: FORMAT, entry })?)?;
         file.as_file().sync_all()?;
@@ -168,7 +168,7 @@ impl<T: Journaled> Journal<T> {
         }
     }
 
-    /// Makes what was written or removed survive a power cut.
+    /// Makes written or removed files survive a power failure.
     fn sync(&self) -> io::Result<()> {
         File::open(&self.folder)?.sync_all()
     }

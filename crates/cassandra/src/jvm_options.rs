@@ -5,14 +5,14 @@ use std::path::Path;
 
 use crate::Error;
 
-/// The facts that decide the options.
+/// The facts that determine the options.
 #[derive(Debug)]
 pub(crate) struct Jvm<'a> {
     /// The Java feature release.
     pub(crate) feature: u32,
     pub(crate) heap: &'a str,
     pub(crate) jamm: Option<&'a Path>,
-    /// The jar that makes it ready to be woven.
+    /// The agent's jar, which makes the JVM ready for weaving.
     pub(crate) ready: Option<&'a Path>,
     pub(crate) user: &'a [String],
     /// Folders and files of the node.
@@ -102,7 +102,7 @@ const OPENS_17: &[&str] = &[
     "java.base/java.util",
 ];
 
-/// Stock for Java 11 and later: Netty without these falls back to slower buffers.
+/// Stock options from Java 11 on: without these, Netty falls back to slower buffers.
 const NETTY: &[&str] = &[
     "-Dio.netty.tryReflectionSetAccessible=true",
     "-Dio.netty.allocator.useCacheForAllThreads=true",
@@ -170,7 +170,7 @@ pub(crate) fn options(jvm: &Jvm<'_>) -> Vec<String> {
     options.push(format!("-Dcassandra.logdir={logs}"));
     options.push(format!("-Dcassandra.storagedir={data}"));
     options.push(format!("-Dcassandra.config=file://{}/cassandra.yaml", url_path(jvm.conf)));
-    // Keeps stdout and stderr open: what the JVM itself has to say must reach the log.
+    // Keeps stdout and stderr open, so that the JVM's own messages reach the log.
     options.push("-Dcassandra-foreground=yes".to_owned());
     // Stock waits 8 s for gossip to calm down, once on a single node and four times on a joining
     // one. Here nodes start one after the other, each hears of all others in its first exchange

@@ -95,7 +95,7 @@ impl Plan<'_> {
         let mut command = self.command(&TOOL)?;
         let program = self.java.program();
         let mut child = command.spawn().map_err(|source| Error::Spawn { program, source })?;
-        // A JVM that waits for a debugger does not check its options.
+        // A JVM with debugger options would wait for a debugger, and not check the other options.
         let Some(status) = ended(&mut child, cancel)? else { return Ok(()) };
         let output = read(&self.folders.output());
         match failure::of_rehearsal(status.code(), &output) {
@@ -224,7 +224,7 @@ fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
 /// Starts processes that outlive this one ([`apart`]).
 #[derive(Debug)]
 pub(crate) enum Launcher {
-    /// They outlive this process.
+    /// The processes outlive this one.
     Detached,
     /// They are killed when the launcher is dropped or this process ends for any reason.
     ///

@@ -47,12 +47,13 @@ pub(crate) fn describe(pid: i32) -> String {
     }
 }
 
-/// A process as it was when it was seen: a later process with the same pid is not it.
+/// A process at the time when it was read; a later process with the same pid is a different one.
 #[derive(Debug)]
 pub struct Process {
     pid: i32,
     start_ticks: u64,
-    /// Signals sent through it reach this process or fail: its number is not reused. None before Linux 5.3.
+    /// A pidfd: signals sent through it reach this process or fail, because its pid is not reused meanwhile. None
+    /// before Linux 5.3.
     pidfd: Option<OwnedFd>,
 }
 
@@ -112,7 +113,7 @@ impl Process {
             // SAFETY: one valid pollfd, alive over the call; poll ignores negative descriptors.
             let ready = unsafe { libc::poll(&raw mut poll, 1, step.as_millis().max(1) as libc::c_int) };
             if ready > 0 && self.is_alive() {
-                // Ended but still shown while it is being torn down.
+                // The process has ended but is still listed while the kernel cleans it up.
                 std::thread::yield_now();
             }
         }

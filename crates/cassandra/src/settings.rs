@@ -25,14 +25,14 @@ const STOCK: &[(&str, &str)] = &[
     ("inter_dc_tcp_nodelay", "false"),
 ];
 
-/// Where 4.0 has another name: units moved from names to values in 4.1 (CASSANDRA-15234).
+/// Settings with another name in 4.0, where units are part of the name (CASSANDRA-15234).
 const NAMES_IN_4_0: &[(&str, &str, &str)] = &[
     ("commitlog_sync_period", "commitlog_sync_period_in_ms", "10000"),
     ("cas_contention_timeout", "cas_contention_timeout_in_ms", "1000"),
 ];
 
-/// Settings that the cluster's own options decide, with the effect of those options. If the user set one here, the start
-/// would wait for CQL on an address where no node listens.
+/// Settings that the cluster's own options determine, with the effect of those options. If the user set one here, the
+/// start would wait for CQL on an address where no node listens.
 const OURS: &[(&str, &str)] = &[
     ("cluster_name", "the cluster another name"),
     ("listen_address", "another first address"),
@@ -98,8 +98,8 @@ impl Settings {
         }
     }
 
-    /// Takes "key=value" from the user: it replaces a setting or adds one. A dotted key reaches
-    /// into a map and leaves the rest of it. Whether the key exists is Cassandra's to say.
+    /// Takes "key=value" from the user: it replaces a setting or adds one. A dotted key reaches into a map and leaves
+    /// the rest of it. Whether the key exists is checked by Cassandra.
     pub(crate) fn set(&mut self, given: &str) -> Result<(), Error> {
         let bad = |why: &str| Error::BadSetting { given: given.to_owned(), why: why.to_owned() };
         let (key, value) = given.split_once('=').ok_or_else(|| bad("it has no '='"))?;

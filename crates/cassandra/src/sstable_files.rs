@@ -11,7 +11,7 @@ use crate::jars::{self, Release};
 use crate::java::{self, Java};
 use crate::{Cancel, Error, Places, Progress, Version, jvm_options};
 
-/// SSTables per JVM.
+/// The number of SSTables per run of the tool's JVM.
 const AT_ONCE: usize = 400;
 /// Cassandra's default, by which tombstones are called droppable: a file does not have its table's own.
 pub const GC_GRACE_S: u32 = 864_000;
@@ -49,9 +49,9 @@ pub struct SstableFacts {
     pub written_ns: Option<i64>,
     /// Size of all its files.
     pub disk_bytes: i64,
-    /// Of the file with the data.
+    /// Size of the Data.db file.
     pub compressed_bytes: i64,
-    /// On disk over before compression; None without compression.
+    /// Compression ratio: size on disk divided by size before compression; None without compression.
     pub compression_ratio: Option<f64>,
     pub level: Option<i64>,
     pub partitions: Option<i64>,
@@ -60,13 +60,13 @@ pub struct SstableFacts {
     /// From Cassandra's histogram, as upper bounds of buckets.
     pub mean_partition_bytes: Option<i64>,
     pub max_partition_bytes: Option<i64>,
-    /// As of now, with [`GC_GRACE_S`].
+    /// The ratio now, with [`GC_GRACE_S`].
     pub droppable_ratio: Option<f64>,
     pub min_timestamp_us: Option<i64>,
     pub max_timestamp_us: Option<i64>,
     pub min_ttl_s: Option<i64>,
     pub max_ttl_s: Option<i64>,
-    /// 0 where incremental repair did not mark it.
+    /// When incremental repair marked it as repaired; 0 if it did not.
     pub repaired_at_ms: Option<i64>,
     pub first_token: Option<String>,
     pub last_token: Option<String>,
@@ -115,7 +115,7 @@ fn walk(folder: &Path, deeper: usize, found: &mut Vec<SstableFile>) -> Result<()
         if name.ends_with(DATA) {
             found.extend(sstable(&path));
         } else if deeper > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            // Indexes are in hidden folders.
+            // Hidden folders hold indexes.
             if !name.starts_with('.') && !NOT_LIVE.contains(&name.as_ref()) {
                 walk(&path, deeper - 1, found)?;
             }
@@ -124,7 +124,7 @@ fn walk(folder: &Path, deeper: usize, found: &mut Vec<SstableFile>) -> Result<()
     Ok(())
 }
 
-/// None for a file that lies in no table's folder.
+/// None for a file that is not in a table's folder.
 fn sstable(file: &Path) -> Option<SstableFile> {
     let is_id = |id: &str| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let of_table = file.ancestors().skip(1).find_map(|folder| {
@@ -163,7 +163,7 @@ pub fn read(
         let (listed, failure) = tool.run(now)?;
         found.sstables.extend(now.iter().zip(&listed).map(|(at, lines)| facts(at, lines)));
         rest = &rest[listed.len()..];
-        // The tool ends at the first that it can't read.
+        // The tool ends at the first SSTable that it can't read.
         if let (Some(why), Some((at, after))) = (failure, rest.split_first()) {
             found.unreadable.push(Unreadable { file: at.file.clone(), why });
             rest = after;
@@ -251,7 +251,7 @@ fn facts(at: &SstableFile, lines: &[String]) -> SstableFacts {
     let ratio = |name: &str| after(name).and_then(|value| value.parse::<f64>().ok()).filter(|value| value.is_finite());
     // `11/22/2026 12:27:03 (1795350423137001)`.
     let within = |name: &str| after(name)?.rsplit_once('(')?.1.trim_end_matches(')').parse().ok();
-    // `-8829757208421597067 (KEY)`: keys can be personal, and stay where they are.
+    // Leaves out the key in `-8829757208421597067 (KEY)`, because keys can be personal data.
     let token = |name: &str| Some(after(name)?.split(' ').next()?.to_string());
     let sizes = Histogram::after("Partition Size:", lines);
     let files = files_of(&at.file);

@@ -1,5 +1,5 @@
-//! The clusters that run, remembered in files: what `ps` shows and `down` stops, long after the
-//! process that started them has ended.
+//! The running clusters, stored in files: what `ps` shows and `down` stops, long after the process that started them
+//! has ended.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -27,7 +27,7 @@ pub struct Node {
     pub address: SocketAddr,
     pub storage_port: u16,
     pub pid: i32,
-    /// Its process's start (field 22 of /proc/PID/stat): the pid may be another's by now.
+    /// Start time of its process (field 22 of /proc/PID/stat), because the pid may be reused.
     pub start_ticks: u64,
     pub version: Version,
     /// The full Java version it runs on.
@@ -53,10 +53,10 @@ pub struct Record {
     pub created_s: u64,
     /// The folder of all its nodes' folders.
     pub data: PathBuf,
-    /// Whether `data` goes when the cluster is stopped.
+    /// Whether `data` is removed when the cluster is stopped.
     pub temporary: bool,
     pub logs: PathBuf,
-    /// The process that starts it: pid and start.
+    /// The process that starts the cluster: pid and start time.
     starter: (i32, u64),
     /// All nodes have answered.
     pub complete: bool,
@@ -65,7 +65,7 @@ pub struct Record {
     pub nodes: Vec<Node>,
 }
 
-/// How a node does just now.
+/// The current state of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NodeState {
@@ -79,7 +79,7 @@ pub enum NodeState {
     Dead,
 }
 
-/// A cluster and how it does.
+/// A cluster and its state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Status {
     #[serde(flatten)]
@@ -251,7 +251,7 @@ impl Registry {
         Ok(Stopped { name: record.name.clone(), data: (!goes).then(|| record.data.clone()), logs: record.logs.clone() })
     }
 
-    /// Addresses that living or starting clusters hold.
+    /// Addresses of running and starting clusters.
     pub(crate) fn addresses_taken(&self) -> Result<HashSet<SocketAddr>, Error> {
         let alive = |record: &Record| record.starts() || record.nodes.iter().any(|node| node.process().is_some());
         Ok(self.records()?.into_iter().filter(alive).flat_map(|record| record.addresses).collect())
@@ -286,7 +286,7 @@ impl Record {
         }
     }
 
-    /// Whether its start is still under way.
+    /// Whether the cluster is still being started.
     fn starts(&self) -> bool {
         !self.complete && Process::find(self.starter.0, self.starter.1).is_some()
     }

@@ -150,7 +150,7 @@ fn elsewhere(apart: &[i32]) -> String {
 
 fn owner(address: SocketAddr) -> Result<i32, Error> {
     let serving: Vec<Listener> = sockets::listeners().into_iter().filter(|listener| listener.serves(address)).collect();
-    // The most exact one gets the connections: an address of its own before a wildcard.
+    // The most specific listener gets the connections: an address of its own before a wildcard.
     let best = serving.iter().find(|listener| !listener.address.ip().is_unspecified()).or(serving.first());
     let best = best.ok_or_else(|| Error::NobodyListens { address, apart: apart() })?;
     let owners =
@@ -165,7 +165,7 @@ fn owner(address: SocketAddr) -> Result<i32, Error> {
 fn inspect(pid: i32, asked: Option<SocketAddr>) -> Result<Target, Error> {
     let gone = || Error::NoProcess { pid };
     let unread = |file: &'static str, source: io::Error| match source.raw_os_error() {
-        // The second, when it ended while it was read.
+        // The second case means that it ended while it was read.
         Some(libc::ENOENT | libc::ESRCH) => gone(),
         _ => Error::Unreadable { pid, file, source },
     };
@@ -214,7 +214,7 @@ fn inspect(pid: i32, asked: Option<SocketAddr>) -> Result<Target, Error> {
     })
 }
 
-/// The daemon, and the class that wraps it in DataStax's and k8ssandra's images.
+/// Cassandra's main class, and the class that wraps it in DataStax's and k8ssandra's images.
 const CASSANDRA_MAINS: [&str; 3] =
     ["org.apache.cassandra.service.CassandraDaemon", "com.datastax.bdp.DseModule", "io.k8ssandra.CassandraDaemon"];
 

@@ -29,7 +29,7 @@ pub fn murmur3_token(key: &[u8]) -> i64 {
     h1 = h1.wrapping_add(h2);
     h2 = h2.wrapping_add(h1);
     match mixed(h1).wrapping_add(mixed(h2)).cast_signed() {
-        // The least token stands for the begin of the ring.
+        // The smallest token is reserved for the beginning of the ring.
         i64::MIN => i64::MAX,
         token => token,
     }
@@ -43,7 +43,7 @@ fn second(k2: u64) -> u64 {
     k2.wrapping_mul(C2).rotate_left(33).wrapping_mul(C1)
 }
 
-/// Up to eight bytes, each as a signed number.
+/// Up to eight bytes, each taken as a signed number.
 fn signed(bytes: &[u8]) -> u64 {
     let each = bytes.iter().enumerate();
     each.fold(0, |all, (at, byte)| all ^ i64::from(byte.cast_signed()).cast_unsigned() << (8 * at))

@@ -28,8 +28,8 @@ impl Line {
         Version { line: self, patch }
     }
 
-    /// The Java feature releases this line is built and tested for, best first
-    /// (`java.supported` in the release's build.xml).
+    /// The Java feature releases that this line is built and tested for, the best first (`java.supported` in the
+    /// release's build.xml).
     #[must_use]
     pub fn java(self) -> &'static [u32] {
         match self {

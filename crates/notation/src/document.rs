@@ -1,4 +1,4 @@
-//! TOML read strictly: a key that nobody asked for is an error, with the file, the line and the key that was meant.
+//! Strict reading of TOML: an unknown key is an error, with the file, the line and the key that was probably meant.
 //!
 //! A [`Document`] is parsed once; its tables are read through [`Section`]s, which remember what they were asked for, so
 //! that [`Section::finish`] can say what is unknown.
@@ -20,7 +20,7 @@ pub struct Document<'t> {
     table: Spanned<DeTable<'t>>,
 }
 
-/// Where errors point to.
+/// The file's name and text, for errors.
 #[derive(Debug, Clone, Copy)]
 struct Place<'t> {
     file: &'t str,
@@ -108,7 +108,7 @@ impl<'d> Section<'d> {
         Ok(self.optional::<Span>(key)?.map(|Span(duration)| duration))
     }
 
-    /// One of `names`, as its position among them.
+    /// One of `names`, as its index among them.
     pub fn choice(&mut self, key: &'static str, names: &[&str]) -> Result<Option<usize>, Error> {
         let Some(given) = self.optional::<String>(key)? else { return Ok(None) };
         match names.iter().position(|name| *name == given) {
@@ -127,12 +127,12 @@ impl<'d> Section<'d> {
         self.find(key).map(|(name, value)| self.enter(name, value)).transpose()
     }
 
-    /// All of what is in this section as tables with names that the file chooses.
+    /// All entries of this section, which must be tables, with names that the file chooses.
     pub fn named_sections(self) -> Result<Vec<(&'d str, Section<'d>)>, Error> {
         self.table.iter().map(|(name, value)| Ok((name.get_ref().as_ref(), self.enter(name, value)?))).collect()
     }
 
-    /// All of what is in this section as values with names that the file chooses.
+    /// All entries of this section, which must be values, with names that the file chooses.
     pub fn named_values<T: DeserializeOwned>(&self) -> Result<Vec<(&'d str, T)>, Error> {
         let each = |(name, value): (&'d Spanned<Cow<'d, str>>, &'d Spanned<DeValue<'d>>)| {
             let name = name.get_ref().as_ref();
@@ -174,7 +174,7 @@ impl<'d> Section<'d> {
         self.place.error(self.offset, message)
     }
 
-    /// Ends the reading: whatever was not asked for is unknown.
+    /// Ends the reading: every key that was not read is unknown.
     pub fn finish(&self) -> Result<(), Error> {
         match self.table.keys().find(|key| !self.asked.contains(key.get_ref().as_ref())) {
             Some(unknown) => Err(self.unknown(unknown)),
@@ -208,7 +208,7 @@ impl<'d> Section<'d> {
         }
     }
 
-    /// A key that must be there: perhaps it is, and misspelt.
+    /// A required key, which may be present but misspelt.
     fn missing(&self, key: &'static str) -> Error {
         let others = self.table.keys().filter(|name| !self.asked.contains(name.get_ref().as_ref()));
         match nearest(key, others.map(|name| name.get_ref().as_ref())).and_then(|near| self.table.get_key_value(near)) {

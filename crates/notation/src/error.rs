@@ -3,9 +3,9 @@
 #[error("{file}:{line}{}: {message}", column.map(|column| format!(":{column}")).unwrap_or_default())]
 pub struct Error {
     pub file: String,
-    /// From 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// From 1, in characters; None where the reader of the file does not know it.
+    /// Column, from 1, in characters; None if the reader of the file does not know it.
     pub column: Option<usize>,
     pub message: String,
 }

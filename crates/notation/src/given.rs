@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::Path;
 
-/// Most bytes of a file that a person writes.
+/// The most bytes of a file that a person writes.
 pub const WRITTEN_AT_MOST: u64 = 64 << 20;
 
 /// Opens a file that a user named: a regular one, or an end of a pipe that is open already, as a shell gives it for `<(COMMAND)`.
@@ -32,7 +32,7 @@ pub fn open(path: &Path) -> Result<File> {
 pub fn read_text(path: &Path, most: u64) -> Result<String> {
     let mut text = String::new();
     let read = open(path)?.take(most.saturating_add(1)).read_to_string(&mut text);
-    // A character may be cut in two at the bound.
+    // A character may be cut in two at the limit.
     if text.len() as u64 > most || read.as_ref().is_ok_and(|bytes| *bytes as u64 > most) {
         return Err(Error::new(ErrorKind::FileTooLarge, format!("it has more than {} MiB", most >> 20)));
     }

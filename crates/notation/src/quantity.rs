@@ -5,7 +5,7 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 use std::fmt;
 use std::time::Duration;
 
-/// Something that was written where a quantity should be.
+/// Why a text is no quantity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not {expected}")]
 pub struct BadQuantity {
@@ -18,7 +18,7 @@ const RATE: &str = "a rate; write requests per second like 500, 10k or 1.5M";
 const COUNT: &str = "a count; write a whole number like 500, 10k or 2M";
 const BYTES: &str = "a size; write bytes like 500, 4KiB or 1MiB";
 
-/// Far above every count and size that there is, and exact in a 64-bit float.
+/// The largest quantity: above every real count and size, and exact in a 64-bit float.
 const MOST: u64 = 9_000_000_000_000_000;
 
 /// Parses a positive duration: numbers each followed by h, m, s, ms, us or ns.
@@ -47,7 +47,7 @@ pub fn duration(text: &str) -> Result<Duration, BadQuantity> {
         rest = after[unit.len()..].trim_start();
     }
     match Duration::try_from_secs_f64(total_s) {
-        // A century: longer than any run, and all of it fits into nanoseconds in an i64.
+        // The longest duration, a century: longer than any run, and its nanoseconds fit into an i64.
         Ok(duration) if !duration.is_zero() && total_s < 3.2e9 => Ok(duration),
         _ => Err(bad()),
     }
@@ -88,7 +88,7 @@ pub fn show_rate(per_s: f64) -> String {
         rate if rate >= 1e3 => (rate / 1e3, "k"),
         rate => (rate, ""),
     };
-    // Three decimals are enough to tell the steps of a schedule apart, and Display drops what is zero of a rounded one.
+    // Three decimals are enough to tell the steps of a schedule apart; Display drops trailing zeros.
     format!("{}{suffix}/s", (value * 1000.0).round() / 1000.0)
 }
 
@@ -97,11 +97,11 @@ fn decimal(text: &str) -> Option<f64> {
         .into_iter()
         .find_map(|(suffix, factor)| text.strip_suffix(suffix).map(|number| (number, factor)))
         .unwrap_or((text, 1.0));
-    // Rounded, so that 2.3k is the whole number that it looks like.
+    // Rounded, so that 2.3k is a whole number.
     plain(number).map(|value| if factor > 1.0 { (value * factor * 1e3).round() / 1e3 } else { value })
 }
 
-/// A number without sign, exponent, infinity and what else f64 would take.
+/// Parses a number without the sign, exponent and infinity that f64 would accept.
 fn plain(text: &str) -> Option<f64> {
     let allowed = |c: char| c.is_ascii_digit() || c == '.' || c == '_';
     if text.is_empty() || !text.chars().all(allowed) || !text.starts_with(|c: char| c.is_ascii_digit()) {

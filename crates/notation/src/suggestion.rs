@@ -1,4 +1,4 @@
-//! The name that was meant by a misspelt one.
+//! Suggests the name that was probably meant by a misspelt one.
 
 /// `; did you mean …?` for the known name that is most like `given`, or nothing when none is near.
 pub fn did_you_mean<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> String {
@@ -12,7 +12,8 @@ pub fn did_you_mean<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -
 pub fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     known
         .into_iter()
-        // Two letters swapped in a short word are a slip too, which likeness alone does not see.
+        // Two swapped letters in a short word are a common slip, which the similarity measure does not rate highly
+        // enough.
         .map(|known| match strsim::osa_distance(given, known) {
             0..=1 => (1.0, known),
             _ => (strsim::jaro_winkler(given, known), known),

@@ -2,10 +2,10 @@ import type { Pause, Side } from "../model";
 import type { ColourName } from "../theme";
 import { type View, xOf } from "./plot";
 
-/** A band is never thinner than this, so that a pause of 1 ms in a run of an hour is seen. */
+/** The smallest width of a band, so that a pause of 1 ms in a run of an hour is visible. */
 export const THINNEST_PX = 2;
 
-/** Opacity of a band and of its two edges; a thin one is all edge, or it would not be seen. */
+/** Opacity of a band and of its two edges; in a thin band only the edges are visible. */
 const FAINT = 0.13;
 const EDGE = 0.4;
 /** The faintest opacity of a mark that was widened beyond its pause: many of them must not look like one long pause. */
@@ -18,8 +18,8 @@ export const SIDE_COLOUR: Record<Side, ColourName> = {
 };
 
 /**
- * Draws the pauses as faint bands behind a plot. Bands that would overlap are merged first, as faint colours
- * laid over each other would tell of something stronger.
+ * Draws the pauses as faint bands behind a plot. Overlapping bands are merged first, because faint colours on
+ * top of each other would look stronger.
  */
 export function drawPauseBands(
   context: CanvasRenderingContext2D,
@@ -34,7 +34,7 @@ export function drawPauseBands(
     context.fillStyle = view.theme.colour(SIDE_COLOUR[side]);
     let from = 0;
     let to = Number.NEGATIVE_INFINITY;
-    /** How wide the merged pauses are without being made visible. */
+    /** The total width of the merged pauses, without the widening that makes them visible. */
     let true_px = 0;
     const paint = (): void => {
       if (to <= from) return;
@@ -65,7 +65,9 @@ export function drawPauseBands(
   context.restore();
 }
 
-/** Left and right edge of a stretch in CSS pixels of the plotting area, cut off at it, at least THINNEST_PX apart. */
+/**
+ * Left and right edge of a stretch in CSS pixels, clipped to the plotting area, at least THINNEST_PX apart.
+ */
 export function edgesOf(start_s: number, end_s: number, view: View): { from: number; to: number } {
   const left = xOf(Math.max(start_s, view.window.start), view);
   const right = xOf(Math.min(end_s, view.window.end), view);

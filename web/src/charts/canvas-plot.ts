@@ -3,7 +3,7 @@ import { clock } from "../format";
 import { GUTTER_LEFT, GUTTER_RIGHT, plotWidth, type View, xOf } from "./plot";
 import { timeTicks } from "./ticks";
 
-/** Pixels between two time ticks, at least. */
+/** The smallest distance between two time ticks, in pixels. */
 export const TICK_DISTANCE = 70;
 export const AXIS_HEIGHT = 22;
 export const AXIS_FONT = "11px system-ui, sans-serif";
@@ -29,7 +29,7 @@ export class CanvasPlot {
     return this.height + (this.axis ? AXIS_HEIGHT : 0);
   }
 
-  /** Clears and sizes the canvas, draws what all plots share, and hands back a context in CSS pixels. */
+  /** Clears and sizes the canvas, draws what all plots share, and returns a context in CSS pixels. */
   begin(view: View): CanvasRenderingContext2D | null {
     const ratio = devicePixelRatio || 1;
     const { canvas, fullHeight } = this;

@@ -9,7 +9,7 @@ import { mean } from "./throughput";
 import { binWidth } from "./window";
 
 type State = "idle" | "iowait" | "steal" | "irq" | "system" | "user";
-/** From the top of the stack down. */
+/** The states from the top of the stack down. */
 const STATES: State[] = ["idle", "iowait", "steal", "irq", "system", "user"];
 
 export function cpuPanel(report: Report): PanelBody {

@@ -13,7 +13,7 @@ export const COLOURED = 8;
 
 interface Process {
   name: string;
-  /** Most CPU time first. */
+  /** Groups with the most CPU time come first. */
   groups: ThreadGroup[];
 }
 
@@ -92,7 +92,7 @@ function plotOf({ name, groups }: Process, axis: boolean): LinePlot {
     stacked: true,
     axis,
     write: digits3,
-    // The heaviest lies at the bottom, where its shape is read best.
+    // The group with the most CPU time lies at the bottom, where its shape is easiest to read.
     series: series.reverse(),
   });
 }

@@ -17,7 +17,7 @@ export interface MergedCells {
 /** A heatmap in arrays, at any coarseness, with the arithmetic of its two axes. */
 export class HeatGrid {
   readonly rows: number;
-  /** Lowest and highest row that holds something. */
+  /** Lowest and highest non-empty row. */
   readonly lowestRow: number;
   readonly highestRow: number;
   readonly total: number;
@@ -79,19 +79,22 @@ export class HeatGrid {
   }
 
   /**
-   * Place of a latency on the row axis: 2.5 is the middle of row 2. Above and below the rows that there are it goes on
-   * evenly.
+   * Position of a latency on the row axis: 2.5 is the middle of row 2. The scale continues evenly beyond the
+   * first and last row.
    */
   placeOf(latency_ms: number): number {
     return Math.log(latency_ms / this.#lowest_ms) / this.#rowHeight;
   }
 
-  /** The latency at a place of the row axis. */
+  /** The latency at a position of the row axis. */
   latencyAt(place: number): number {
     return this.#lowest_ms * Math.exp(place * this.#rowHeight);
   }
 
-  /** Rows to draw, as a half-open range: those that hold something, one more at each edge, and a factor of ten at least. */
+  /**
+   * Rows to draw, as a half-open range: the non-empty ones, one more at each edge, and at least a factor of
+   * ten.
+   */
   shownRows(): { low: number; high: number } {
     const [low, high] = [this.lowestRow - 1, this.highestRow + 2];
     const missing = Math.max(0, Math.ceil(Math.LN10 / this.#rowHeight - 1e-6) - (high - low));
@@ -127,7 +130,7 @@ export class HeatGrid {
       most = Math.max(most, sum);
       first[(column[index] ?? 0) + 1] = index + 1;
     });
-    // A column without cells begins where the one before it ended.
+    // A column without cells begins where the previous one ended.
     for (let c = 1; c <= columns; c += 1) first[c] = Math.max(first[c] ?? 0, first[c - 1] ?? 0);
     return { merge, columns, column, row, count, first, most };
   }

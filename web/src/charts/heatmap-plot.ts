@@ -45,7 +45,7 @@ export class HeatmapPlot implements Plot {
     context.beginPath();
     context.rect(GUTTER_LEFT, 0, plotWidth(view), HEIGHT);
     context.clip();
-    // Behind the cells, whose colours must stay what the scale says.
+    // Drawn behind the cells, so that their colours are exactly those of the scale.
     drawPauseBands(context, this.pauses, view, { left: GUTTER_LEFT, top: 0, height: HEIGHT, ratio: 1 });
     const cells = this.#cells(view);
     this.#drawCells(context, cells, view);

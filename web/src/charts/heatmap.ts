@@ -69,10 +69,10 @@ const HEIGHT = 10;
 
 const placeOf = (tick: number, most: number): number => (shadeOf(tick, most) / (SHADES - 1)) * WIDTH;
 
-/** About the width of a label in px, with room beside it. */
+/** About the width of a label in px, with space around it. */
 const widthOf = (tick: number): number => 7 * count(tick).length + 8;
 
-/** Powers of ten and the most, those whose labels would lie over that of the most left out. */
+/** Powers of ten and the maximum, without powers whose labels would overlap that of the maximum. */
 export function scaleTicks(most: number): number[] {
   const ticks: number[] = [];
   for (let tick = 1; tick < most; tick *= 10) {

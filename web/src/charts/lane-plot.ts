@@ -8,13 +8,13 @@ import { placeTip } from "./tip";
 import type { Window } from "./window";
 
 const HEIGHT = 22;
-/** The pointer finds a mark from this near. */
+/** The largest distance, in pixels, from which the pointer finds a mark. */
 const REACH_PX = 4;
 
 export interface Lane {
   title: string;
   side: Side;
-  /** Sorted by start. */
+  /** Marks sorted by start. */
   pauses: Pause[];
 }
 

@@ -11,7 +11,10 @@ import type { LatencyKind, View } from "./plot";
 import { binRows } from "./rows";
 import { binsIn } from "./window";
 
-/** The maxima of neighbouring bins have nothing between them: they are dots, and hide no line. */
+/**
+ * The maxima of neighbouring bins are independent of each other, so they are drawn as dots, which also hide
+ * no line.
+ */
 const LINES: {
   field: keyof LatencySeries;
   label: string;
@@ -72,7 +75,7 @@ export function latencyPanel(report: Report, store: Store): PanelBody {
   };
 }
 
-/** A log scale has no zero: what took less than a microsecond is drawn at a microsecond. */
+/** A log scale has no zero: times below a microsecond are drawn at a microsecond. */
 function drawable(values: readonly (number | null)[]): (number | null)[] {
   return values.map((value) => (value === null ? null : Math.max(value, 1e-3)));
 }

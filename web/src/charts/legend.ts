@@ -6,7 +6,7 @@ export type Mark = "line" | "dashed" | "area" | "dots";
 export interface LegendEntry {
   label: string;
   colour: ColourName;
-  /** The swatch looks as the series does. */
+  /** The swatch is drawn in the style of the series. */
   mark: Mark;
 }
 

@@ -18,7 +18,7 @@ export interface LineSeries {
   colour: ColourName;
   mark: Mark;
   width?: number;
-  /** One value per bin; for latency, of the chosen kind. */
+  /** One value per bin; for latencies, one list per kind. */
   values(view: View): Values;
   /** The values to draw, if they are not all. */
   drawn?(values: Values): Values;
@@ -31,23 +31,29 @@ export interface LinePlotOptions {
   /** Starts of the bins. */
   time_s: readonly number[];
   bin_s: number;
-  /** In the order of the legend. Lines are drawn from the first to the last, dots over them; in a stack the first is on top. */
+  /**
+   * The series, in the order of the legend. Lines are drawn from the first to the last, dots over them; in a
+   * stack the first is on top.
+   */
   series: LineSeries[];
-  /** Lies the series on each other. */
+  /** Whether the series are stacked. */
   stacked?: boolean;
   log?: boolean;
-  /** Steps from bin to bin; otherwise a line through their middles. */
+  /** Whether to draw steps from bin to bin instead of a line through the bins' middles. */
   stepped?: boolean;
-  /** Draws means of several bins where one would be too narrow to be seen: for rates, never for percentiles. */
+  /**
+   * Whether bins that are too narrow to see may be drawn as means of several: for rates, never for
+   * percentiles.
+   */
   merged?: boolean;
-  /** Highest value there can be, such as 1 for shares; by default the axis follows what is shown. */
+  /** The highest possible value, such as 1 for shares; without it the axis follows the data. */
   ceiling?: number;
-  /** Writes times under the plot. */
+  /** Whether to write times under the plot. */
   axis: boolean;
   write(value: number): string;
-  /** How the value axis is written, where that is shorter than `write`. */
+  /** How values are written on the axis, if shorter than `write`. */
   tick?(value: number): string;
-  /** Drawn behind as faint bands. */
+  /** Pauses, drawn behind as faint bands. */
   pauses?: readonly Pause[];
   /** A dashed level with a name. */
   level?: { value: number; label: string };
@@ -278,7 +284,7 @@ export class LinePlot implements Plot {
     ctx.textAlign = "right";
     ctx.textBaseline = "bottom";
     const at = [bbox.left + bbox.width - 4 * ratio, y - 2 * ratio] as const;
-    // Lines of the data run through it.
+    // Lines of the data would run through the text.
     ctx.setLineDash([]);
     ctx.lineWidth = 3 * ratio;
     ctx.strokeStyle = view.theme.colour("panel");

@@ -1,7 +1,7 @@
 import type { Values } from "./line-plot";
 import type { Window } from "./window";
 
-/** A step narrower than this is a tooth of a comb, and not seen for itself. */
+/** Steps narrower than this many pixels can't be told apart. */
 const STEP_PX = 6;
 
 /** How many bins to make one of, so that it is wide enough to be seen: 1, 2 or 5 times a power of ten. */

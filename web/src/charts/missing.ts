@@ -6,7 +6,7 @@ export interface Origin {
   sources: string[];
   /** The content of the chart: "thread pools". */
   what: string;
-  /** How one gets it the next time. */
+  /** How to record it the next time. */
   remedy: string;
 }
 
@@ -41,7 +41,7 @@ export function whyMissing(report: Report, origin: Origin, quiet: string): strin
   return `No ${origin.what} here: the source “${names}” ran and captured nothing${reason}. ${origin.remedy}`;
 }
 
-/** Why no response time is drawn: there were no requests, or none that was answered or waited for in vain. */
+/** Why no response time is drawn: there were no requests, or none that was answered or timed out. */
 export function whyNoLatency(report: Report): string {
   return report.requests === 0
     ? whyMissing(report, ORIGINS.requests, "No request was sent in this recording.")

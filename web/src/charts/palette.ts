@@ -12,7 +12,7 @@ interface Stop {
   hue: number;
 }
 
-/** In OKLCH. On light ground many is dark, on dark ground many is bright. */
+/** The colours in OKLCH. On a light background high counts are dark, on a dark background they are bright. */
 const STOPS: Record<"light" | "dark", Stop[]> = {
   light: [
     { lightness: 0.65, chroma: 0.1, hue: 200 },
@@ -34,7 +34,7 @@ export const SHADES = 256;
 
 const tables = new Map<string, Rgb[]>();
 
-/** SHADES colours from one request to the most in a cell. */
+/** The SHADES colours, from one request to the largest cell. */
 export function shades(dark: boolean): Rgb[] {
   const key = dark ? "dark" : "light";
   const known = tables.get(key);

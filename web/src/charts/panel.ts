@@ -9,25 +9,25 @@ import type { Rows } from "./rows";
 
 /** A chart of the report: a heading, its plots, a summary in words, and the table behind it. */
 export interface Panel extends PanelBody {
-  /** Names it in a link. */
+  /** The name of the chart in a link. */
   id: string;
   title: string;
   /** Whether `missing` describes a failure. */
   failed?: boolean;
 }
 
-/** A chart but for its name. */
+/** A chart without its name. */
 export interface PanelBody {
   /** The drawn figures and their unit. */
   note: string;
   plots: Plot[];
-  /** Shown instead of plots: why there is nothing to draw. */
+  /** Shown instead of plots: the reason why there is nothing to draw. */
   missing: string | null;
   /** Controls of the chart. */
   tools?: HTMLElement;
   /** Under the plots, such as a colour scale. */
   foot?: HTMLElement;
-  /** The chart in words, for a person who can't see it. */
+  /** The chart described in words, for people who can't see it. */
   summary(view: View): string;
   rows(view: View): Rows;
 }
@@ -95,7 +95,7 @@ export class PanelElement {
     });
   }
 
-  /** Words and table follow the window. */
+  /** The description and the table follow the window. */
   describe(view: View): void {
     this.#view = view;
     setText(this.#summary, this.panel.missing ?? this.#said(view));

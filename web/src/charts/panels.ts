@@ -13,7 +13,7 @@ import { tablesPanel } from "./tables";
 import { throughputPanel } from "./throughput";
 import { valvesPanel } from "./valves";
 
-/** All charts, from what a user feels down to what the machine does. */
+/** All charts, from what users notice down to what the machine does. */
 export function panelsOf(report: Report, store: Store): Panel[] {
   return [
     guarded("throughput", "Throughput", () => throughputPanel(report)),
@@ -23,13 +23,16 @@ export function panelsOf(report: Report, store: Store): Panel[] {
     guarded("cpu", "CPU by state", () => cpuPanel(report)),
     guarded("threads", "CPU by thread group", () => groupsPanel(report)),
     guarded("pools", "Thread pools", () => poolsPanel(report)),
-    // Most servers run without valves.
+    // Left out without valves, because most servers run without them.
     ...(report.valves.length === 0 ? [] : [guarded("valves", "Valves", () => valvesPanel(report))]),
     guarded("tables", "Tables", () => tablesPanel(report)),
   ];
 }
 
-/** A chart whose failures don't affect the page, whether it is being made, drawn, described or listed. */
+/**
+ * A chart whose errors don't affect the rest of the page, whether it is being created, drawn, described or
+ * listed.
+ */
 function guarded(id: string, title: string, make: () => PanelBody): Panel {
   try {
     const panel = make();

@@ -1,14 +1,17 @@
 import type { Theme } from "../theme";
 import type { Window } from "./window";
 
-/** Widths left and right of every plotting area, in CSS pixels: what makes all time axes one. */
+/**
+ * Widths left and right of every plotting area, in CSS pixels; they are the same for all plots, so that the
+ * time axes match.
+ */
 export const GUTTER_LEFT = 64;
 export const GUTTER_RIGHT = 16;
 
 /** Response time counts from the intended start, service time from the actual start. */
 export type LatencyKind = "response" | "service";
 
-/** The content of a plot: at any moment the same for all plots. */
+/** What all plots currently show. */
 export interface View {
   readonly window: Window;
   readonly latency: LatencyKind;
@@ -34,7 +37,7 @@ export interface Plot {
   hover?(at: { x: number; y: number } | null, view: View): void;
 }
 
-/** Pixels from the left edge of the plotting area. */
+/** Distance from the left edge of the plotting area, in pixels. */
 export function xOf(time: number, view: View): number {
   const { start, end } = view.window;
   return ((time - start) / (end - start)) * plotWidth(view);

@@ -6,7 +6,7 @@ import type { PanelBody } from "./panel";
 import { groupedRows } from "./rows";
 import { binsIn, binWidth } from "./window";
 
-/** Pools that did anything, those with the longest queue first. */
+/** Pools that were used, those with the longest queue first. */
 export function busyPools(pools: readonly Pool[]): Pool[] {
   return pools
     .filter((pool) => peak(pool.active) + peak(pool.pending) + peak(pool.blocked) > 0)
@@ -17,7 +17,7 @@ function peak(values: readonly number[]): number {
   return values.reduce((high, value) => Math.max(high, value), 0);
 }
 
-/** As many pools are drawn; the others are in the table behind the chart. */
+/** The number of pools that are drawn; the others are in the table behind the chart. */
 const MOST_DRAWN = 16;
 
 export function poolsPanel(report: Report): PanelBody {

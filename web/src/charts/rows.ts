@@ -4,13 +4,13 @@ export type Cell = string | number | null;
 
 export interface Column {
   name: string;
-  /** Empty for words. */
+  /** The unit; empty for texts. */
   unit: string;
-  /** How a person reads a value; a file gets the value itself. */
+  /** How a value is written for people; a file has the plain value. */
   write?: (value: number) => string;
 }
 
-/** Figures behind a chart, made row by row only when they are asked for. */
+/** The figures behind a chart, computed row by row only when they are needed. */
 export interface Rows {
   columns: Column[];
   total: number;
@@ -36,7 +36,7 @@ export function binRows(
 
 export const TIME: Column = { name: "time", unit: "s", write: (value) => value.toFixed(3) };
 
-/** Rows of things with bins: the name of the thing follows the time. */
+/** Rows of things with bins: the time, then the name of the thing. */
 export function groupedRows<T extends { time_s: readonly number[] }>(
   things: readonly T[],
   window: Window,

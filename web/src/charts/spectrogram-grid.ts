@@ -7,10 +7,12 @@ export const NAMES = ["call", "group", "file"] as const;
 export type Name = (typeof NAMES)[number];
 export type Filter = Pick<Selection, Name>;
 
-/** The value in a link for those that have no number of their own. No call, thread group or file is named so. */
+/**
+ * The value in a link for calls without a number of their own; no call, thread group or file has this name.
+ */
 export const OTHERS = "…";
 
-/** Rows and columns from `from` up to, not including, `to`. */
+/** Ranges of rows and columns; `to` is excluded. */
 export interface Cells {
   rowFrom: number;
   rowTo: number;
@@ -43,21 +45,21 @@ export class SpectrogramGrid {
     return { names: data.files, others: data.other_files };
   }
 
-  /** Where a column begins on the axis, 0 for 1 ns and 1 for 10 s. */
+  /** The position of a column on the axis, from 0 for 1 ns to 1 for 10 s. */
   placeOf(column: number): number {
     // Bounds are whole nanoseconds, which near 1 ns would shift the columns; those of a summary are powers of two.
     if (this.data.of === "syscalls") return column / this.columns;
     return Math.min(1, Math.log10(this.data.edges_ns[column] ?? 1) / DECADES);
   }
 
-  /** The column at a place of the axis. */
+  /** The column at a position of the axis. */
   columnAt(place: number): number {
     let column = 0;
     while (column + 1 < this.columns && this.placeOf(column + 1) <= place) column += 1;
     return column;
   }
 
-  /** Rows that a window touches. */
+  /** Rows that a window overlaps. */
   rowsIn(window: Window): { from: number; to: number } {
     const { bin_s, rows } = this.data;
     const from = Math.min(rows - 1, Math.max(0, Math.floor(window.start / bin_s + 1e-9)));
@@ -92,7 +94,7 @@ export class SpectrogramGrid {
     return row >= cells.rowFrom && row < cells.rowTo && column >= cells.columnFrom && column < cells.columnTo;
   }
 
-  /** How many calls each cell of the picture has, row by row, and the most of any. */
+  /** The count of each cell of the picture, row by row, and the largest count. */
   counts(filter: Filter): { counts: Float64Array; most: number } {
     const counts = new Float64Array(this.data.rows * this.columns);
     const { row, column, events } = this.data.cells;
@@ -162,7 +164,7 @@ export class SpectrogramGrid {
     };
   }
 
-  /** The cells that an area touches; for an area of areaOf exactly its cells. */
+  /** The cells that an area overlaps; for an area of areaOf exactly its cells. */
   cellsOf(area: Area): Cells {
     const { bin_s, rows, edges_ns } = this.data;
     const columnFrom = Math.max(

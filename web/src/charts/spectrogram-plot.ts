@@ -25,7 +25,7 @@ const DECADES = [
   "10 s",
 ];
 
-/** The current content of the picture. */
+/** What the picture currently shows. */
 export interface Shown {
   counts: Float64Array;
   most: number;
@@ -34,7 +34,7 @@ export interface Shown {
   chosen: Cells | null;
 }
 
-/** Durations across, time downward, with the count as colour. A drag over it chooses a rectangle. */
+/** Durations across, time downward, with the count as colour. Dragging selects a rectangle. */
 export class SpectrogramPlot {
   readonly root: HTMLElement;
   readonly #canvas: HTMLCanvasElement;
@@ -43,7 +43,7 @@ export class SpectrogramPlot {
   #begun: { row: number; column: number } | null = null;
   #cursor = { row: 0, column: 0 };
   #hasFocus = false;
-  /** While it is dragged, or extended by keys. */
+  /** The rectangle while it is dragged, or extended by keys. */
   #choosing: Cells | null = null;
 
   constructor(
@@ -70,7 +70,7 @@ export class SpectrogramPlot {
     this.draw();
   }
 
-  /** Whether there was a begun rectangle to give up. */
+  /** Cancels an unfinished rectangle; returns whether there was one. */
   giveUp(): boolean {
     const begun = this.#begun !== null;
     this.#begun = this.#choosing = null;
@@ -262,7 +262,7 @@ export class SpectrogramPlot {
     const step = steps[event.key];
     const { from, to } = this.#rows();
     if (step) {
-      // The wheel would move the window of the charts.
+      // Otherwise the wheel would move the window of the charts.
       event.preventDefault();
       this.#hasFocus = true;
       if (event.shiftKey && !this.#begun) this.#begun = this.#cursor;

@@ -8,9 +8,9 @@ import { type Plot, plotWidth, timeAt, type View, xOf } from "./plot";
 import { type Gestures, Surface } from "./surface";
 import { pan, sameWindow, zoom } from "./window";
 
-/** Plots this far outside of the screen are drawn already. */
+/** Plots within this distance outside of the screen are already drawn. */
 const NEAR = "300px";
-/** Words and tables follow when a motion rests this long. */
+/** Descriptions and tables are updated when a movement has paused for this long. */
 const REST_MS = 120;
 /** Name under which the browser's performance timeline holds how long each redraw took. */
 export const REDRAW = "helenus-redraw";
@@ -120,7 +120,7 @@ export class ChartStack {
     this.redraw();
   }
 
-  /** Left or right of the plots in a panel; narrow screens have less of it. */
+  /** Space left and right of the plots in a panel; narrow screens have less. */
   #panelPadding(): number {
     const panel = this.root.firstElementChild;
     return panel ? Number.parseFloat(getComputedStyle(panel).paddingLeft) : 0;

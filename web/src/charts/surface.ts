@@ -4,20 +4,20 @@ import type { Plot } from "./plot";
 /** The actions of a pointer on any plot; pixels are CSS pixels from the left edge of the plotting area. */
 export interface Gestures {
   point(plot: Plot, at: { x: number; y: number } | null): void;
-  /** A brush is being drawn; null when it was given up. */
+  /** A brush is being drawn; null when it was cancelled. */
   brush(pixels: { from: number; to: number } | null): void;
-  /** The brush was let go: zoom. */
+  /** The brush was released, which zooms. */
   choose(pixels: { from: number; to: number }): void;
-  /** The picture is being dragged by so many pixels since the last call. */
+  /** The picture is being dragged, by this many pixels since the last call. */
   drag(pixels: number): void;
   scale(factor: number, x: number): void;
   reset(): void;
 }
 
-/** A brush shorter than this was a click. */
+/** A brush shorter than this counts as a click. */
 const CLICK_PX = 4;
 
-/** Lays cursor and brush over a plot's plotting area and listens to the pointer there. */
+/** Adds the cursor and the brush to a plot's plotting area, and listens to the pointer there. */
 export class Surface {
   readonly #cursor = h("div", { class: "cursor", hidden: true });
   readonly #brush = h("div", { class: "brush", hidden: true });

@@ -19,7 +19,7 @@ const FIGURES: { figure: Figure; title: string; unit: string; write(value: numbe
   { figure: "live_disk_bytes", title: "Live on disk", unit: "bytes", write: bytes },
 ];
 
-/** As many tables have a line; the others are in the table behind the chart. */
+/** The number of tables with a line; the others are in the table behind the chart. */
 const DRAWN = 6;
 
 /** Tables that were read or written, the busiest first. */

@@ -20,7 +20,7 @@ export function throughputPanel(report: Report): PanelBody {
     write: perSecond,
     series: [
       { label: "achieved", colour: "ok", mark: "area", width: 1.5, values: () => ok_per_s },
-      // In closed loop nothing is intended.
+      // In a closed loop there is no intended rate.
       ...(intended_per_s.some((value) => value !== null)
         ? [{ label: "intended", colour: "intended", mark: "dashed", values: () => intended_per_s } as const]
         : []),
@@ -49,15 +49,13 @@ export function throughputPanel(report: Report): PanelBody {
   };
 }
 
-/**
- * Drops zeros without failures beside them: a red line along the whole axis would look like a problem.
- */
+/** Drops zeros next to other zeros, because a red line along the whole axis would look like a problem. */
 export function withoutRest(values: Values): Values {
   const some = (index: number): boolean => (values[index] ?? 0) > 0;
   return values.map((value, index) => (some(index - 1) || some(index) || some(index + 1) ? value : null));
 }
 
-/** Mean over the bins in a window that hold something; bins are equally wide. */
+/** Mean over the non-empty bins in a window; bins are equally wide. */
 export function mean(values: readonly (number | null)[], time_s: readonly number[], window: Window): number {
   const { from, to } = binsIn(time_s, window);
   let sum = 0;

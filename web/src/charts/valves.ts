@@ -6,7 +6,7 @@ import { groupedRows } from "./rows";
 import { mean } from "./throughput";
 import { aligned, binsIn, binWidth } from "./window";
 
-/** If a valve has no rows for more bins than this, it did not exist. */
+/** If a valve has no rows for more bins than this, it did not exist in that time. */
 const GAP_BINS = 5;
 
 export function valvesPanel({ valves }: Report): PanelBody {
@@ -93,7 +93,7 @@ function plotOf(valve: Valve, many: boolean, axis: boolean): LinePlot {
     time_s,
     bin_s,
     axis,
-    // A limit is a whole number, a mean hardly ever.
+    // A limit is written as a whole number, a mean with decimals.
     write: (value) => (Number.isInteger(value) ? count(value) : digits3(value)),
     series: [
       { label: "inside", colour: "ok", mark: "area", values: on(valve.in_flight) },

@@ -4,7 +4,7 @@ export interface Window {
   readonly end: number;
 }
 
-/** Nothing in a recording is shorter than this worth looking at: a tenth of the shortest bin. */
+/** The shortest window: a tenth of the shortest bin. Shorter ones would show nothing more. */
 const SHORTEST_S = 0.001;
 
 /** Moves and shortens a window until it lies in the run; keeps its length where it can. */
@@ -14,7 +14,7 @@ export function fitInto(window: Window, whole: Window): Window {
   return { start, end: start + length };
 }
 
-/** Makes a window `factor` times as long, with `centre` staying where it is on the screen. */
+/** Changes the length of a window by `factor`, while `centre` stays at its place on the screen. */
 export function zoom(window: Window, factor: number, whole: Window, centre?: number): Window {
   const fixed = centre ?? (window.start + window.end) / 2;
   return fitInto(
@@ -63,7 +63,7 @@ export interface Range {
 /** The bins that overlap a window, by the bins' starts. */
 export function binsIn(starts: ArrayLike<number>, window: Window): Range {
   const from = firstAtLeast(starts, window.start);
-  // The bin before reaches into the window, unless one starts right there.
+  // The previous bin overlaps the window, unless a bin starts exactly there.
   const before = from > 0 && starts[from] !== window.start ? from - 1 : from;
   return { from: before, to: Math.max(before, firstAtLeast(starts, window.end)) };
 }

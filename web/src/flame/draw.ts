@@ -11,7 +11,7 @@ export interface View {
   root: Placed;
   width: number;
   height: number;
-  /** The root at the top. */
+  /** Whether the root is at the top. */
   icicle: boolean;
   dark: boolean;
   matches: ((text: string) => boolean) | null;
@@ -67,7 +67,7 @@ export function draw(context: CanvasRenderingContext2D, view: View): void {
     const node = placed[index] as Placed;
     const w = node.weight * scale;
     if (w < NARROWEST || rowOf(view, node.depth) < 0 || rowOf(view, node.depth) >= height) {
-      // The frames that it called are narrower still.
+      // The callees of this frame are even narrower.
       index = node.end;
       continue;
     }
@@ -77,7 +77,7 @@ export function draw(context: CanvasRenderingContext2D, view: View): void {
   context.globalAlpha = 1;
 }
 
-/** The node under a point. */
+/** The node at a point. */
 export function nodeAt(view: View, x: number, y: number): Placed | null {
   const row = Math.floor(y / ROW);
   const depth = view.icicle ? row : Math.round(view.height / ROW) - 1 - row;
@@ -122,7 +122,7 @@ export function colour(kind: string, text: string, dark: boolean): string {
   return `hsl(${hue} ${saturation}% ${(dark ? 24 : 66) + (sum % 14)}%)`;
 }
 
-/** Red for more than in the other, blue for less. */
+/** The colour in a comparison: red for more weight than on the other side, blue for less. */
 function difference(more: number, dark: boolean): string {
   const strength = Math.sqrt(Math.min(Math.abs(more) * 10, 1));
   const light = dark ? 22 + 22 * strength : 92 - 28 * strength;

@@ -36,7 +36,7 @@ export function caption(data: FlameTree): string {
 /** A flame graph in the page. */
 export interface FlameGraph {
   root: HTMLElement;
-  /** Shows other weights of the same nodes, such as those of a stretch of time. The zoom stays. */
+  /** Shows other weights of the same nodes, such as those of a stretch of time. The zoom is kept. */
   show(data: FlameTree): void;
 }
 

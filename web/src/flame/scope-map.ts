@@ -12,7 +12,9 @@ const HEIGHT = 250;
 const NARROWEST = 4;
 const WIDEST = 26;
 
-/** The map of samples: a drag over it, or clicks on the first and last cell, choose a stretch of time. */
+/**
+ * The map of samples: dragging over it, or clicking on the first and last cell, selects a stretch of time.
+ */
 export class ScopeMap {
   readonly root: HTMLElement;
   readonly #canvas: HTMLCanvasElement;
@@ -21,9 +23,9 @@ export class ScopeMap {
   /** The cell of the keyboard cursor. */
   #cursor = 0;
   #hasFocus = false;
-  /** The cell where a choice began that has no end yet. */
+  /** The first cell of an unfinished selection. */
   #begun: number | null = null;
-  /** The cell up to which it would go. */
+  /** The last cell that the unfinished selection would have. */
   #upTo: number | null = null;
   #column_px = NARROWEST;
 
@@ -54,7 +56,7 @@ export class ScopeMap {
     this.draw();
   }
 
-  /** Whether there was a begun choice to give up. */
+  /** Cancels an unfinished selection; returns whether there was one. */
   giveUp(): boolean {
     const begun = this.#begun !== null;
     this.#begun = this.#upTo = null;
@@ -143,21 +145,21 @@ export class ScopeMap {
       if (column >= grid.columns || Math.abs(start + column * grid.column_s - tick) > 1e-6) continue;
       const x = LEFT + column * this.#column_px;
       context.fillRect(x, TOP + HEIGHT, 1, 4);
-      // The last one may have no room, and would be cut.
+      // The last label may not fit, and would be cut off.
       const text = `${tick} s`;
       if (x + 3 + context.measureText(text).width <= this.#canvas.clientWidth)
         context.fillText(text, x + 3, TOP + HEIGHT + 4);
     }
   }
 
-  /** Cells that are not chosen fade; the others have a line around each of their columns. */
+  /** Unselected cells fade; the selected ones have an outline around each of their columns. */
   #frame(context: CanvasRenderingContext2D, stretch: Stretch): void {
     const { grid, theme } = this;
     const { first, last } = grid.touched(stretch);
     context.globalAlpha = 0.62;
     context.fillStyle = theme.colour("panel");
     if (last <= first) {
-      // All of it is before the first sample, or after the last.
+      // The whole stretch is before the first sample, or after the last.
       context.fillRect(LEFT, TOP, grid.columns * this.#column_px, HEIGHT);
       context.globalAlpha = 1;
       return;

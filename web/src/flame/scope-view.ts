@@ -10,11 +10,14 @@ import type { StretchChoice } from "./stretch-choice";
 
 export interface ScopeView {
   readonly root: HTMLElement;
-  /** Cancels a choice in progress, or else clears the choice. */
+  /** Cancels a selection in progress, or else clears the selection. */
   giveUp(): void;
 }
 
-/** The map of samples with what is chosen in words; hands on the graph of the chosen stretch, and of all when none is. */
+/**
+ * The map of samples with a description of the selection. Passes on the graph of the selected stretch, or of
+ * the whole time.
+ */
 export function scopeView(
   data: FlameTree,
   scope: FlameScope,

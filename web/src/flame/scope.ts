@@ -6,7 +6,7 @@ export interface Stretch {
   to: number;
 }
 
-/** Samples in columns, stack by stack; entry i of each array belongs together. */
+/** Samples in columns, stack by stack; entry i of each array belongs to sample i. */
 export interface Samples {
   node: Int32Array;
   step: Float64Array;
@@ -49,7 +49,7 @@ export function readTimes(data: FlameScope): Samples {
   };
 }
 
-/** The same graph with only the samples of a stretch: the same nodes with other weights, many of them 0. */
+/** The same graph limited to the samples of a stretch: the same nodes with other weights, many of them 0. */
 export function within(data: FlameTree, samples: Samples, { from, to }: Stretch): FlameTree {
   const { depth } = data.nodes;
   const weight = new Array<number>(depth.length).fill(0);
@@ -60,7 +60,8 @@ export function within(data: FlameTree, samples: Samples, { from, to }: Stretch)
     weight[node] = (weight[node] ?? 0) + (samples.weight[entry] ?? 0);
     taken += samples.count[entry] ?? 0;
   });
-  // A walk has parents before children: backwards, a child is whole when it is added to its parent.
+  // In depth-first order parents come before children. Going backwards, a child is complete when it is added
+  // to its parent.
   const parent = new Int32Array(depth.length);
   const open: number[] = [];
   depth.forEach((own, node) => {
@@ -79,9 +80,9 @@ const ROWS = 50;
 /** With more columns, each covers more than a second. */
 const MOST_COLUMNS = 3600;
 
-/** The map: a column for each second, a row for each piece of it, and how many samples each cell has. */
+/** The map: a column for each second, a row for each part of it, and the number of samples in each cell. */
 export class ScopeGrid {
-  /** Steps of a cell, rows of a column. */
+  /** Steps per cell, and rows per column. */
   readonly cell: number;
   readonly rows: number;
   readonly columns: number;
@@ -113,7 +114,7 @@ export class ScopeGrid {
     this.most = this.counts.reduce((most, count) => Math.max(most, count), 0);
   }
 
-  /** Cells are counted down the columns, as time goes. */
+  /** Cells are numbered down the columns, in the order of time. */
   cellOf(step: number): number {
     return Math.floor((step - this.start) / this.cell);
   }
@@ -138,7 +139,7 @@ export class ScopeGrid {
     };
   }
 
-  /** Cells that a stretch touches, the last one not included. */
+  /** Cells that a stretch overlaps; the last one is excluded. */
   touched({ from, to }: Stretch): { first: number; last: number } {
     const first = Math.max(0, this.cellOf(from));
     return { first, last: Math.min(this.cells, Math.ceil((to - this.start) / this.cell)) };

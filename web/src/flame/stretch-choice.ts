@@ -1,14 +1,17 @@
 import type { FlameScope } from "../model";
 import { formatStretch, parseStretch, type Stretch } from "./scope";
 
-/** Keeps the chosen stretch of time in the address, so that links and "back" restore it; null is the whole run. */
+/**
+ * Keeps the selected stretch of time in the address, so that links and "back" restore it; null is the whole
+ * run.
+ */
 export interface StretchChoice {
   current(): Stretch | null;
   choose(stretch: Stretch | null): void;
   onChange(listener: () => void): void;
 }
 
-/** In the address of a page that has nothing else to choose. */
+/** For the address of a page that has no other selection. */
 export function inTheAddress(scope: FlameScope): StretchChoice {
   const listeners: (() => void)[] = [];
   const tell = () => {

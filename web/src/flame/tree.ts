@@ -1,6 +1,6 @@
 import type { FlameTree } from "../model";
 
-/** A node with its place: from the root's left edge, in weight. */
+/** A node with its position: the distance from the root's left edge, in weight. */
 export interface Placed {
   index: number;
   depth: number;
@@ -12,11 +12,11 @@ export interface Placed {
   parent: number;
   /** Index after the last descendant. */
   end: number;
-  /** Its own weight, without callees. */
+  /** Own weight, without callees. */
   self: number;
 }
 
-/** A share from 0 to 1; 0 of nothing. */
+/** A share from 0 to 1; 0 if the whole is 0. */
 export function share(part: number, whole: number): number {
   return whole > 0 ? part / whole : 0;
 }

@@ -4,14 +4,14 @@ import type { Finding, Report } from "../model";
 import type { Store } from "../state";
 import type { Theme } from "../theme";
 
-/** Something that can be done from anywhere: a key, a line of the help, and for some a button. */
+/** An action that is available everywhere: a key, a line in the help, and sometimes a button. */
 export interface Action {
   /** Names of keys as in KeyboardEvent.key. */
   keys: string[];
   does: string;
   /** The text of its button in the bar. */
   button?: string;
-  /** Whether its keys still work while a dialog lies over the page. */
+  /** Whether its keys also work while a dialog is open. */
   overDialog?: boolean;
   run(): void;
 }
@@ -70,7 +70,7 @@ export function showFinding(finding: Finding, store: Pick<Store, "whole" | "chan
   store.change({ window, finding: finding.rank });
 }
 
-/** The finding after or before a rank, round the ends. */
+/** The finding after or before a rank; the order wraps around. */
 export function neighbour(
   findings: readonly Finding[],
   rank: number | null,
@@ -81,7 +81,9 @@ export function neighbour(
   return findings[(here + by + findings.length) % findings.length];
 }
 
-/** Runs actions by their keys, except where keys mean something else: in fields and in tables that scroll. */
+/**
+ * Runs actions by their keys, except where keys have another meaning: in fields and in tables that scroll.
+ */
 export function listenToKeys(actions: readonly Action[]): void {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;

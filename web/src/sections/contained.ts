@@ -1,7 +1,10 @@
 import { h } from "../dom";
 import { failureText } from "../failure";
 
-/** Builds a part of the page. If that fails, an error message takes its place, and the page goes on. */
+/**
+ * Builds a part of the page. If that fails, an error message takes its place, and the rest of the page is
+ * built.
+ */
 export function contained(title: string, build: () => HTMLElement[]): HTMLElement[] {
   try {
     return build();

@@ -6,7 +6,7 @@ import { count, digits3, NOTHING, plural } from "../format";
 /** Rows shown at first; the rest follow on request. */
 const FIRST_ROWS = 200;
 
-/** The figures behind a chart, in the window that it shows, or elsewhere if so said. */
+/** The figures behind a chart: by default in the window that the charts show. */
 export function dataTable(rows: Rows, title: string, where = "in this window"): HTMLElement {
   const body = h("tbody");
   const said = h("span", { class: "said", role: "status" });

@@ -3,7 +3,10 @@ import { bytes, count, digits3, milliseconds, NOTHING, percent, perSecond } from
 
 type Write = (value: number) => string;
 
-/** Nanoseconds above this are no length but a moment since the Unix epoch (this one is in 2001). */
+/**
+ * Values above this many nanoseconds are points in time since the Unix epoch and no durations (this one is in
+ * 2001).
+ */
 const FIRST_MOMENT_NS = 1e18;
 
 /** Units by the suffix of a name; longer suffixes before their own endings. */
@@ -31,7 +34,7 @@ function plainNumber(value: number): string {
   return Number.isInteger(value) ? count(value) : digits3(value);
 }
 
-/** Name for a person from a name such as `longest_pause_ms`, and how its figures are written. */
+/** The display name of a figure such as `longest_pause_ms`, and how the figure is written. */
 export function named(name: string): { words: string; write: Write | null } {
   if (SHARES.has(name)) return { words: name, write: percent };
   const unit = UNITS.find(([suffix]) => name.endsWith(suffix));
@@ -54,7 +57,7 @@ function onlyOf(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 && isEntries(value[0]) ? value[0] : value;
 }
 
-/** Any value in one line; `write` is the unit of what is around it. */
+/** Any value in one line; `write` is the unit of the enclosing value. */
 export function inLine(value: unknown, write: Write | null): string {
   if (value === null || value === undefined || value === "") return NOTHING;
   if (typeof value === "number") return (write ?? plainNumber)(value);
@@ -70,7 +73,7 @@ export function inLine(value: unknown, write: Write | null): string {
     .join(", ");
 }
 
-/** The figures that a finding rests on: lists in lists as they come, and several of the like as a table. */
+/** The evidence of a finding: nested lists in their order, and several similar objects as a table. */
 export function evidenceList(evidence: Entries, around: Write | null = null): HTMLElement {
   const list = h("dl", { class: "evidence" });
   for (const [key, several] of Object.entries(evidence)) {

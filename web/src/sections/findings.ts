@@ -6,7 +6,7 @@ import type { Store } from "../state";
 import { showFinding } from "./actions";
 import { evidenceList } from "./evidence";
 
-/** As many cards are open at first; the rest on request. */
+/** The number of cards that are open at first; the rest open on request. */
 const FIRST_CARDS = 7;
 
 export const SEVERITY: Record<Severity, { icon: string; word: string }> = {
@@ -17,10 +17,13 @@ export const SEVERITY: Record<Severity, { icon: string; word: string }> = {
 
 /** The parts of a report that the section of findings needs. */
 export type Explained = Pick<Report, "findings" | "answer" | "requests" | "duration_s">;
-/** Chooses a finding, and reports when another one is chosen. */
+/** Selects a finding, and reports when another one is selected. */
 export type FindingChoice = Pick<Store, "selection" | "whole" | "change" | "subscribe">;
 
-/** Why the slow requests were slow. The first `first` cards are open. An empty answer is left out. */
+/**
+ * The section "why the slow requests were slow". The first `first` cards are open. An empty answer is left
+ * out.
+ */
 export function findings(report: Explained, store: FindingChoice, first = FIRST_CARDS): HTMLElement {
   const cards = report.findings.map((finding) => card(finding, report, store));
   const rest = cards.slice(first);

@@ -2,7 +2,10 @@ import { h, jumpTo } from "../dom";
 import { count, date, milliseconds, percent, plural, span } from "../format";
 import type { Report, Source } from "../model";
 
-/** The question and its answer, then the command and the machine. The answer to a question about variants is their table. */
+/**
+ * The question and its answer, then the command and the machine. For a question about variants, the answer is
+ * their table.
+ */
 export function header(report: Report, seeSources = () => jumpTo("sources")): HTMLElement {
   const lost = seriousLosses(report.sources);
   return h(

@@ -11,7 +11,9 @@ const PERCENTILES: { field: keyof Percentiles; label: string }[] = [
   { field: "max", label: "max" },
 ];
 
-/** A table of up to this many phases shows all of them, because the last one often matters most. */
+/**
+ * A table with at most this many phases shows all of them, because the last one is often the most important.
+ */
 const MOST_IN_SIGHT = 60;
 
 /** Below this share of the requested rate a phase did not keep up. */

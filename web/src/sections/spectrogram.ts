@@ -43,7 +43,7 @@ export function spectrogram(report: Report, store: Store, theme: Theme): HTMLEle
   section.append(...filled(report, report.spectrogram, store, theme));
   section.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || store.selection.area === null) return;
-    // Elsewhere it goes back to the whole run.
+    // Without the charts it returns to the whole run.
     event.preventDefault();
     store.change({ area: null });
   });
@@ -91,7 +91,7 @@ function filled(report: Report, data: Spectrogram, store: Store, theme: Theme): 
     });
     clear.disabled = cells === null;
     fillBehind(shown);
-    // The list follows what is chosen, and not every movement of the window.
+    // The list follows the selection, and not every movement of the window.
     const chosenKey = `${key} ${JSON.stringify(selection.area)}`;
     if (chosenKey === listed) return;
     listed = chosenKey;
@@ -215,11 +215,11 @@ function lossesOf(data: Spectrogram): HTMLElement[] {
   });
 }
 
-/** A name to filter by; all of them at first. */
+/** The choice of a name to filter by; all names at first. */
 function nameSelect(grid: SpectrogramGrid, name: Name, store: Store): { root: HTMLElement; show(): void } {
   const { names, others } = grid.names(name);
   const option = (value: string, text: string) => h("option", { value }, text);
-  // A name may be empty, so options are identified by their place.
+  // A name may be empty, so options are identified by their position.
   const values: (string | null)[] = [null, ...names, ...(others > 0 ? [OTHERS] : [])];
   const select = h(
     "select",

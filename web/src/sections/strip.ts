@@ -11,7 +11,7 @@ import { SEVERITY } from "./findings";
 import { Overview } from "./overview";
 
 const AXIS_PX = 22;
-/** A phase narrower than this has no room for its name, and none for a border on both sides. */
+/** A phase narrower than this has no space for its name, nor for borders on both sides. */
 const SLIM_PX = 18;
 
 /** The strip that stays above the charts: the window in words, the whole run, the phases and the time axis. */
@@ -69,7 +69,7 @@ function windowText(report: Report, store: Store): string {
   return `${write(window.start)} – ${write(window.end)} s, ${span(length)} of ${span(report.duration_s)}`;
 }
 
-/** The finding that is shown, as its card may be far up the page. */
+/** The selected finding is repeated here, because its card may be far up the page. */
 function findingText(report: Report, store: Store): string {
   const shown = report.findings.find(({ rank }) => rank === store.selection.finding);
   return shown ? `${SEVERITY[shown.severity].icon} ${shown.title}` : "";

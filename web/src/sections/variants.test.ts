@@ -22,7 +22,7 @@ test("bars reach as far as the ratios and their intervals", () => {
   expect(widestOf([...of({ ratio: 1.1 }), ...of({ ratio: 8 })])).toBe(10);
   const unsure = { ratio: 1.1, low: 0.5, high: 30, verdict: "not-enough" } as const;
   expect(widestOf(of(unsure))).toBe(2);
-  // A ratio of 0, and an interval without an end, have no place on any bar.
+  // A ratio of 0, and an interval without an end, do not fit on any bar.
   expect(widestOf(of({ ratio: 0, low: 0, high: null }))).toBe(2);
   expect(widestOf(of({ ratio: 1e6 }))).toBe(1000);
 });

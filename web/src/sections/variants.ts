@@ -2,7 +2,10 @@ import { h } from "../dom";
 import { count, digits3, NOTHING, orNothing, percent, plural } from "../format";
 import type { Comparison, Ratio, Report, Variant, Verdict } from "../model";
 
-/** The bars reach from the inverse of one of these to it, evenly in the logarithm: the first that has room for all. */
+/**
+ * The bars reach from the inverse of one of these ratios to the ratio, on a logarithmic scale; the first one
+ * that has space for all values is used.
+ */
 const WIDTHS = [2, 5, 10, 100, 1000];
 
 const VERDICTS: Record<Verdict, { mark: string; name: string }> = {
@@ -123,17 +126,17 @@ export function widestOf(variants: readonly Pick<Variant, "metrics">[]): number 
   return WIDTHS.find((width) => most <= width) ?? WIDTHS.at(-1) ?? 2;
 }
 
-/** Where a ratio lies between the ends of a bar that reaches to `widest`: 0 to 1. */
+/** Position of a ratio on a bar that reaches to `widest`: 0 to 1. */
 export function placeOf(ratio: number, widest: number): number {
   const place = 0.5 + Math.log(ratio) / Math.log(widest) / 2;
   return Math.min(1, Math.max(0, place));
 }
 
-/** The interval as a bar around the ratio; the line in the middle is 1. For the eye: the figures stand beside it. */
+/** The interval as a bar around the ratio; the line in the middle is 1. The figures are printed beside it. */
 function bar({ ratio, low, high }: Ratio, widest: number): HTMLElement {
   const strip = h("div", { class: "ratio-bar", "aria-hidden": "true" }, h("span", { class: "one" }));
   if (low !== null || high !== null) {
-    // A one-sided interval: the other end is infinite.
+    // A one-sided interval, whose other end is infinite.
     const [least, most] = [low ?? 0, high ?? Number.POSITIVE_INFINITY];
     const [from, to] = [placeOf(least, widest), placeOf(most, widest)];
     const beyond = [least < 1 / widest && "beyond-left", most > widest && "beyond-right"].filter(Boolean);

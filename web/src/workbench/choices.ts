@@ -1,6 +1,6 @@
 import type { Store } from "../state";
 
-/** Choices that the page keeps in its address, beside those of the charts. */
+/** Selections that the page keeps in its address, besides those of the charts. */
 export class Choices {
   constructor(readonly store: Store) {}
 

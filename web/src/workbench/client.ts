@@ -20,12 +20,12 @@ export class Client {
     }, PING_MS);
   }
 
-  /** Tells when the server goes away, and when it is back. */
+  /** Reports when the server becomes unreachable, and when it is back. */
   onPresence(listener: (isThere: boolean) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Sends a question. Throws NoAnswer, or an AbortError after `signal`. */
+  /** Sends a query. Throws NoAnswer, or an AbortError after `signal`. */
   async get<T>(name: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<T> {
     const fields = Object.entries(parameters).filter((field): field is [string, string] => !!field[1]);
     const query = new URLSearchParams(fields).toString();

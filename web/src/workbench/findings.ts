@@ -28,13 +28,13 @@ export class Findings {
     });
     const { report } = subject;
     if (subject.window === "" && subject.chosen("against") === "") {
-      // The report has those of the whole recording.
+      // The report has the findings of the whole recording.
       this.#shown = "|";
       this.#show(report, report.answer, "");
     }
   }
 
-  /** Asks again if the window has changed. */
+  /** Requests the findings again if the window has changed. */
   update(): void {
     const { subject } = this;
     const [window, against] = [subject.window, subject.chosen("against")];

@@ -19,7 +19,7 @@ export async function flame(subject: Subject, signal: AbortSignal): Promise<HTML
     mode === "rest" && subject.window === ""
       ? Promise.reject(new Error("This is the whole recording: choose a window, and there is a rest."))
       : subject.ask<FlameTree>("flame", signal, { mode, event, against });
-  // Both are waited for: why there is no graph is shown below the choice of another.
+  // Wait for both: the reason why there is no graph is shown below the selection of another one.
   const [events, tree] = await Promise.allSettled([known, asked]);
   signal.throwIfAborted();
   const select = h(

@@ -10,7 +10,7 @@ import { Client } from "./client";
 import { livePage } from "./live/page";
 import { page } from "./page";
 
-/** Shows the page of the recording in the address, or of the only one, or else the list. */
+/** Shows the page of the recording in the address, or of the only recording, or else the list. */
 async function show(app: HTMLElement, client: Client): Promise<void> {
   const recordings = await client.get<Listed[]>("recordings");
   const named = new URLSearchParams(location.hash.replace(/^#/, "")).get("recording");

@@ -21,10 +21,10 @@ import { Findings } from "./findings";
 import { Subject } from "./subject";
 import { step, TABS, type Tab, tabBar } from "./tabs";
 
-/** Until a window that moves is asked about. */
+/** Time after which a window that has stopped moving is queried. */
 const REST_MS = 150;
 
-/** A recording: what is wrong in the window, the charts that choose it, and closer views of it. */
+/** A recording: the findings of the window, the charts that select it, and detailed views of it. */
 export function page(
   client: Client,
   recordings: readonly Listed[],
@@ -55,7 +55,7 @@ export function page(
     h("section", { id: "charts", tabindex: -1, "aria-label": "Charts" }, stack.root),
   );
   const still = new Map<string, HTMLElement[]>();
-  /** Parts that draw the window by themselves are made once. */
+  /** Parts that follow the window by themselves are created only once. */
   const parts: Record<string, () => HTMLElement[]> = {
     syscalls: () => contained("System calls", () => [spectrogram(report, store, theme)]),
     sources: () => [

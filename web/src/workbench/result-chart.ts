@@ -9,7 +9,9 @@ const MOST_LINES = 6;
 const HEIGHT = 280;
 const COLOURS: ColourName[] = ["group-1", "group-2", "group-3", "group-4", "group-5", "group-6"];
 
-/** Rows of a query as a picture: bars for a word and a number, lines over the first of several numbers. */
+/**
+ * Rows of a query as a chart: bars for a text and a number, lines over the first column for several numbers.
+ */
 export function resultChart({ columns, rows }: Queried, theme: Theme): HTMLElement {
   const numbers = columns.flatMap(({ is_number }, place) => (is_number ? [place] : []));
   const first = columns[0];
@@ -27,7 +29,7 @@ export function resultChart({ columns, rows }: Queried, theme: Theme): HTMLEleme
 type Columns = Queried["columns"];
 type Values = Queried["rows"];
 
-/** Texts stand for numbers that JavaScript would round; a chart may. */
+/** Texts hold numbers that JavaScript would round; in a chart rounding does not matter. */
 const numberOf = (cell: Values[number][number] | undefined): number | null =>
   cell === null || cell === undefined || typeof cell === "boolean" ? null : Number(cell);
 

@@ -15,7 +15,7 @@ export interface Field<T> extends Column {
 /** Rows that are in the page at first. */
 const FIRST_ROWS = 100;
 
-/** A table that is sorted by a click on a column's head; the address holds by which. */
+/** A table that is sorted by a click on a column's head; the address holds the sort column. */
 export function sortable<T>(
   subject: Choices,
   title: string,
@@ -28,7 +28,7 @@ export function sortable<T>(
   const sorted = by ? things.toSorted((a, b) => compared(by.of(a), by.of(b), descending)) : things;
   const heads = fields.map((field, place) => {
     const isBy = field === by;
-    // Numbers from the largest on at first, words from the first on.
+    // Numbers are sorted in descending order at first, texts in ascending order.
     const next = isBy ? !descending : field.unit !== "";
     const unit = field.unit !== "" && h("span", { class: "unit" }, ` ${field.unit}`);
     const button = h(

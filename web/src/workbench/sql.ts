@@ -32,7 +32,7 @@ export async function console(subject: Subject, signal: AbortSignal): Promise<HT
   const editor = makeEditor(text, schema, () => run());
   const run = (): void => {
     const q = editor.state.doc.toString();
-    // The address holds the query; where it changes, the page asks again.
+    // The address holds the query; when it changes, the query is run again.
     if (q === subject.chosen("q")) void show(subject, q, result, signal);
     else subject.choose({ q });
   };

@@ -17,13 +17,13 @@ export class Subject extends Choices {
     super(store);
   }
 
-  /** The window as parameters of a question; empty for the whole recording. */
+  /** The window as parameters of a query; empty for the whole recording. */
   get window(): string {
     const { selection, whole } = this.store;
     return sameWindow(selection.window, whole) ? "" : written(selection.window);
   }
 
-  /** Asks about the window. */
+  /** Sends a query about the window. */
   ask<T>(name: string, signal: AbortSignal, parameters: Parameters = {}): Promise<T> {
     const own = { recording: this.recording, t: this.window };
     return this.client.get<T>(name, { ...own, ...parameters }, signal);

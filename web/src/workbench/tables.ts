@@ -89,7 +89,7 @@ async function statement(
   ];
 }
 
-/** A bar for each class of times, on a log scale of counts, so that a single slow request is seen. */
+/** A bar for each class of times, on a log scale of counts, so that a single slow request is visible. */
 function histogram(cells: readonly LatencyCell[]): HTMLElement {
   const most = Math.log10(1 + Math.max(1, ...cells.map(({ requests }) => requests)));
   const rows = cells.map(({ from_ms, to_ms, requests }) => {
@@ -147,7 +147,7 @@ export async function slowest(subject: Subject, signal: AbortSignal): Promise<HT
 }
 
 function slowTable(subject: Subject, requests: readonly SlowRequest[]): HTMLElement {
-  // Precise to a microsecond: the texts have exact numbers, JSON does not.
+  // Precise to a microsecond; the exact numbers are in the texts, because JSON can't hold them.
   const start = (row: SlowRequest): number => row.start_ns / 1e9 - Number(subject.report.start_ns) / 1e9;
   const fields: Field<SlowRequest>[] = [
     { ...TIME, name: "due", of: start, open: (row) => around(subject, start(row), row.response_ms / 1000) },

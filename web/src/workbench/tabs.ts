@@ -5,12 +5,12 @@ import { console } from "./sql";
 import type { Subject } from "./subject";
 import { clients, collections, events, files, slowest, statements, tables } from "./tables";
 
-/** A closer view of the window. */
+/** A detailed view of the window. */
 export interface Tab {
   /** In the address; empty for the first. */
   id: string;
   title: string;
-  /** Makes the view, again for each window. Missing where the view is a fixed part of the page. */
+  /** Creates the view, again for each window. Missing if the view is a fixed part of the page. */
   load?: (subject: Subject, signal: AbortSignal) => Promise<HTMLElement[]>;
 }
 
@@ -30,7 +30,7 @@ export const TABS: readonly Tab[] = [
   { id: "sources", title: "Sources" },
 ];
 
-/** The tabs as buttons. Arrow keys go from one to the next, as everywhere. */
+/** The tabs as buttons. Arrow keys move between them. */
 export function tabBar(subject: Subject): { root: HTMLElement; show(): void } {
   const buttons = TABS.map(({ id, title }) =>
     h(
@@ -62,7 +62,7 @@ export function tabBar(subject: Subject): { root: HTMLElement; show(): void } {
   return { root, show };
 }
 
-/** Opens the tab after or before the open one, round the ends. */
+/** Opens the tab after or before the open one; the order wraps around. */
 export function step(subject: Subject, by: 1 | -1): void {
   const here = TABS.findIndex(({ id }) => id === subject.chosen("tab"));
   open(subject, TABS[(here + by + TABS.length) % TABS.length]?.id ?? "");

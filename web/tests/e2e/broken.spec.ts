@@ -16,7 +16,7 @@ test("a part that fails says so in its place, and the others go on", async ({ re
   }
   await expect(page.getByRole("region", { name: "Sources", exact: true })).toContainText("agent-mxbean");
 
-  // Zooming, the cursor, the words and the table still work, and a failure is not told twice.
+  // Zooming, the cursor, the description and the table still work, and an error is shown only once.
   await report.drag("throughput", 0.5, 0.75);
   await report.expectTimes(45, 67.5);
   await report.panel("cpu").scrollIntoViewIfNeeded();
@@ -25,7 +25,7 @@ test("a part that fails says so in its place, and the others go on", async ({ re
   await expect(report.panel("cpu")).toContainText("Table of CPU by state can't be drawn");
   await report.panel("pools").getByRole("button", { name: "Table" }).click();
   await expect(report.panel("pools").getByRole("region")).toContainText("MutationStage");
-  // Each is reported to the browser, too, and nothing else is.
+  // Each error is also reported to the browser, and no other error is.
   expect(errors.length).toBeGreaterThanOrEqual(3);
   for (const error of errors) expect(error).toMatch(/Cannot read properties of undefined|not iterable/);
 });

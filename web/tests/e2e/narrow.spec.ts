@@ -37,7 +37,7 @@ const SCREENS: { name: string; viewport: { width: number; height: number }; samp
 // WCAG 2.2, 1.4.10 asks for no less.
 const NARROWEST = { width: 320, height: 568 };
 
-/** Opens whatever can be opened. */
+/** Opens everything that can be opened. */
 async function openAll(page: Page): Promise<void> {
   for (const table of await page.getByRole("button", { name: "Table" }).all()) await table.click();
   for (const summary of await page.locator("summary:visible").all()) await summary.click();
@@ -86,7 +86,7 @@ for (const { name, viewport, samples } of SCREENS) {
       await page.mouse.move(box.x + box.width / 2, box.y + 50, { steps: 3 });
       await page.mouse.up();
       await expect.poll(async () => Math.round((await report.times())?.[0] ?? 0)).toBe(23);
-      // The text at the pointer lies in the page, at either end.
+      // The text at the pointer stays within the page at both ends.
       for (const share of [0.02, 0.98]) {
         for (const id of ["heatmap", "pauses"]) {
           await report.area(id).scrollIntoViewIfNeeded();

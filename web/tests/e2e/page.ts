@@ -29,7 +29,7 @@ export class ReportPage {
     return this.panel(id).locator(".surface").first();
   }
 
-  /** Scrolls until a chart is at the top, where it stays, drawn over the width that it keeps. */
+  /** Scrolls until a chart is at the top and drawn over its final width. */
   async toTop(id: string): Promise<void> {
     await this.area(id).scrollIntoViewIfNeeded();
     await this.page.evaluate((panel) => document.getElementById(panel)?.scrollIntoView(), `chart-${id}`);
@@ -56,7 +56,7 @@ export class ReportPage {
     return match ? [Number(match[1]), Number(match[2])] : null;
   }
 
-  /** Expects the address to come to hold a window, to a hundredth of its length. */
+  /** Expects that the address will hold a window, with a tolerance of a hundredth of its length. */
   async expectTimes(start: number, end: number): Promise<void> {
     const near = (end - start) / 100;
     await expect
@@ -74,7 +74,7 @@ export class ReportPage {
     await expect(this.window).toContainText("Whole run");
   }
 
-  /** Expects a chart to have been drawn over the width of the page; charts out of sight are drawn later. */
+  /** Expects a chart to be drawn over the width of the page; charts outside of the screen are drawn later. */
   async expectDrawn(id: string): Promise<void> {
     await expectWide(this.panel(id).locator("canvas").first());
   }
@@ -106,7 +106,7 @@ export const pagesOnly = base.extend<{ report: ReportPage; errors: string[] }>({
   },
 });
 
-/** The same, and any error fails the test, too. */
+/** Like the fixture above, and any error fails the test, too. */
 export const test = pagesOnly.extend({
   report: async ({ report, errors }, use) => {
     await use(report);

@@ -4,7 +4,7 @@ import { expect, test } from "./page";
 
 const WINDOWS = 20;
 
-// High enough to show, and so draw, all charts.
+// High enough to show all charts, so that all are drawn.
 test.use({ viewport: { width: 1280, height: 4500 } });
 
 for (const sample of randomSamples()) {
@@ -15,7 +15,7 @@ for (const sample of randomSamples()) {
     const windows = randomWindows(seed, randomReport(seed).duration_s, WINDOWS);
     const blank = await page.evaluate(async (windows) => {
       const copy = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-      // The axis of values, left of the plotting area.
+      // The value axis, left of the plotting area.
       const hasAxis = (id: string): boolean => {
         const canvas = document.querySelector<HTMLCanvasElement>(`#chart-${id} .plot canvas`);
         if (!canvas || !copy) return false;

@@ -38,7 +38,7 @@ async function drag(page: Page, from: [number, number], to: [number, number]): P
   await page.mouse.up();
 }
 
-// The fixture fails on errors and on anything asked of the network.
+// The fixture fails on errors and on any network request.
 test.beforeEach(({ report }) => {
   expect(report).toBeTruthy();
 });

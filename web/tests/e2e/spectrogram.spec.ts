@@ -81,7 +81,7 @@ test("filters count what they let through, and Escape clears the rectangle alone
 test("it can be done by keyboard alone, and has a table of its cells", async ({ report, page }) => {
   await report.open("overload");
   await picture(page).focus();
-  // From the middle of the axis, 100 µs, two columns on: a quarter of a decade.
+  // From the middle of the axis, 100 µs, two columns further: a quarter of a decade.
   await page.keyboard.press("Enter");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowRight");

@@ -63,7 +63,7 @@ test("a window that is brushed has findings and statements of its own, and a lin
   await page.getByRole("button", { name: /^p99/ }).click();
   await expect(page.getByRole("columnheader", { name: /^p99/ })).toHaveAttribute("aria-sort", "descending");
 
-  // The link shows the same to another page of this browser.
+  // The link shows the same in another page of this browser.
   const other = await context.newPage();
   await other.goto(page.url());
   await expect(tab(other, "Statements")).toHaveAttribute("aria-selected", "true");

@@ -2,7 +2,7 @@ import { expect, test } from "../e2e/page";
 
 const FRAMES = 60;
 
-/** Of the redraws that the page itself timed, from the frame's begin until uPlot has drawn. */
+/** Redraw times as measured by the page itself, from the start of the frame until uPlot has drawn. */
 function statistics(durations_ms: number[]): string {
   const sorted = [...durations_ms].sort((a, b) => a - b);
   const at = (quantile: number) => (sorted[Math.ceil(quantile * sorted.length) - 1] ?? 0).toFixed(1);

@@ -1,6 +1,8 @@
 import type { Probe, Valve } from "../../src/model";
 
-/** A valve that comes at 20 s, halves its limit twice, is opened for four seconds and goes at 80 s. */
+/**
+ * A valve that is added at 20 s, halves its limit twice, is open for four seconds, and is removed at 80 s.
+ */
 export function valveOf(): Valve {
   const time_s = Array.from({ length: 60 }, (_, index) => 20 + index);
   const limit = time_s.map((time) => {

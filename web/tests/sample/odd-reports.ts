@@ -8,7 +8,7 @@ export function brokenReport(report: Report): Report {
   return {
     ...report,
     title: "Figures that are missing",
-    // Found while it is made, while it is drawn, and while its section is built.
+    // Errors that occur while a chart is created, while it is drawn, and while its section is built.
     latency: { ...report.latency, response: { ...report.latency.response, p99_ms: missing } },
     cpu: report.cpu.map((cpu) => ({ ...cpu, user: missing })),
     flames: report.flames.map((flame) => ({ ...flame, nodes: undefined as unknown as typeof flame.nodes })),
@@ -46,7 +46,7 @@ export function refusedReport(report: Report): Report {
 
 const LONG = "a-title-without-a-space-".repeat(8);
 
-/** More and longer than a page is made for: long names, eight nodes, forty phases. */
+/** More and longer data than the page is made for: long names, eight nodes, forty phases. */
 export function largeReport(): Report {
   const report = overloadReport();
   const nodes = Array.from({ length: 8 }, (_, index) => `2001:db8:85a3:8d3:1319:8a2e:370:${7340 + index}`);

@@ -10,7 +10,7 @@ const ROWS_PER_DECADE = 12;
 
 type Shape = (random: Random) => number;
 
-/** Possible response times in ms: odd ones on purpose. */
+/** Possible response times in ms, including unusual ones. */
 const SHAPES: Shape[] = [
   (random) => Math.exp(1.2 * random.normal()),
   () => 1,
@@ -22,7 +22,10 @@ const SHAPES: Shape[] = [
   (random) => (random.next() < 0.02 ? 4000 : 0.3 + 0.01 * random.next()),
 ];
 
-/** A recording as chance makes it: long or short, dense or nearly empty, with any response times. The same seed gives the same. */
+/**
+ * A random recording: long or short, dense or nearly empty, with any response times. The same seed gives the
+ * same recording.
+ */
 export function randomReport(seed: number): Report {
   const random = new Random(seed);
   const duration_s = 10 ** random.between(-2, 4);

@@ -11,7 +11,7 @@ const PARTS = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "dist", 
 const TOKEN = "0123456789abcdef";
 const CONTENT: Record<string, string> = { html: "text/html", js: "text/javascript", css: "text/css" };
 
-/** Stands in for `helenus serve`; its answers name their window. */
+/** A substitute for `helenus serve`, whose answers contain their window. */
 export class WorkbenchServer {
   readonly asked: URL[] = [];
   readonly #server = createServer((request, response) => {
@@ -23,7 +23,7 @@ export class WorkbenchServer {
     }
     const name = pathname === "/" ? "workbench.html" : pathname.slice(1);
     const text = readFileSync(join(PARTS, name), "utf8").replace("HELENUS_NONCE", "thenonce");
-    // The policy of crates/helenus/src/serve.
+    // The content security policy of crates/helenus/src/serve.
     const policy =
       "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-thenonce'; style-src-attr 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
     response

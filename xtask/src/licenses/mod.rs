@@ -13,7 +13,7 @@ use texts::Texts;
 
 const LIST: &str = "crates/helenus/third-party.toml";
 
-/// Licenses that ask for a notice at most.
+/// Licenses that require at most a notice.
 const PERMISSIVE: [&str; 13] = [
     "0BSD",
     "Apache-2.0",
@@ -30,7 +30,7 @@ const PERMISSIVE: [&str; 13] = [
     "Zlib",
 ];
 
-/// Parts of the binary whose text no package has.
+/// Parts of the binary whose license text is in no package.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Carried {
@@ -42,11 +42,11 @@ struct Carried {
 struct Part {
     name: String,
     version: String,
-    /// SPDX expression.
+    /// License as an SPDX expression.
     license: String,
-    /// What carries it: the binary, the agent or the pages.
+    /// What contains it: the binary, the agent or the pages.
     of: &'static str,
-    /// Keys of texts.
+    /// Keys of its license texts.
     texts: Vec<String>,
 }
 

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// How the names of files begin that have licenses and notices.
+/// Prefixes of the names of files with licenses and notices.
 const NAMES: [&str; 6] = ["license", "licence", "copying", "copyright", "notice", "unlicense"];
 
 /// Where the terms of the Apache License end and advice on applying it begins.
@@ -17,7 +17,7 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// The key of a text; texts that differ in white space alone have the same.
+    /// The key of a text; texts that differ only in white space have the same key.
     pub fn add(&mut self, text: &str) -> String {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let key = format!("{:08x}", crc32fast::hash(words.as_bytes()));

@@ -7,13 +7,13 @@ use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-/// Time that a connection has to show the token, in however small pieces.
+/// Time in which a connection has to show the token, whatever the size of the pieces it sends.
 const HELLO_WITHIN: Duration = Duration::from_secs(5);
 /// Timeout for the agent to read what is written to it.
 const TAKES_WITHIN: Duration = Duration::from_secs(10);
-/// Connections without a token that wait at once. The oldest is closed when more come.
+/// The most connections without a token that wait at the same time. If more come, the oldest is closed.
 const PENDING_AT_MOST: usize = 64;
-/// Refused connections that are reported while waiting.
+/// The most refused connections that are reported while waiting.
 const REFUSALS_REPORTED: usize = 8;
 const POLL_EVERY: Duration = Duration::from_millis(5);
 
@@ -33,10 +33,9 @@ pub struct ConnectedAgent {
 }
 
 impl AgentListener {
-    /// Listens on the loopback interface that process `pid` has: its network namespace may be another than ours.
+    /// Listens on the loopback interface that process `pid` has: its network namespace may differ from ours.
     ///
-    /// # Errors
-    /// When its network can't be entered, or has no loopback.
+    /// # Errors When its network can't be entered, or has no loopback.
     pub fn listen_for(pid: i32) -> Result<AgentListener, NetworkError> {
         let apart = network::is_apart(pid)?;
         let socket = network::within(pid, || {
@@ -64,7 +63,7 @@ impl AgentListener {
         self.address
     }
 
-    /// The options with which an agent connects here.
+    /// The options with which an agent connects to this listener.
     pub fn agent_options(&self) -> String {
         format!("connect={},token={}", self.address, self.token)
     }
@@ -251,7 +250,7 @@ mod tests {
     fn connections_without_a_token_neither_end_the_wait_nor_hold_it_up() {
         let listener = listener();
         drop(connect(&listener));
-        // More than are waited for, each silent, and one that has begun as an agent does and goes no further.
+        // More silent connections than are kept waiting, and one that begins like an agent and then stops.
         let silent: Vec<TcpStream> = (0..PENDING_AT_MOST + 9).map(|_| connect(&listener)).collect();
         let mut begun = connect(&listener);
         begun.write_all(&hello(&listener.token)[..20]).unwrap();

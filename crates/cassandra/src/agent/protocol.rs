@@ -11,12 +11,13 @@ use std::io::{self, Read, Write};
 pub const PROTOCOL: u32 = 1;
 const MAGIC: &[u8; 4] = b"HLNS";
 const LONGEST_HELLO: u32 = 64 << 10;
-/// The agent keeps no more than 4 MB of frames that wait; a second of rows of a node with some thousand tables is below 2 MB.
+/// The longest frame. The agent queues at most 4 MB of frames, and a second of rows of a node with some thousand tables
+/// is below 2 MB.
 pub const LONGEST_FRAME: u32 = 8 << 20;
 pub const LONGEST_COMMAND: usize = 64 << 10;
-/// A longer line of the agent's is cut.
+/// Longer log lines of the agent are cut.
 const LINE_SHOWN_BYTES: usize = 4 << 10;
-/// A longer thread name is cut: Java sets no bound, and names are kept for as long as a recording lasts.
+/// Longer thread names are cut: Java has no limit, and names are kept for the whole recording.
 const NAME_KEPT_BYTES: usize = 256;
 
 /// The agent's description of itself and its JVM.
@@ -40,7 +41,7 @@ pub struct Hello {
 /// The recorder's request to the agent.
 #[derive(Debug, Clone, Serialize)]
 pub struct Start<'a> {
-    /// Added to `System.nanoTime()` it is a time of the recording.
+    /// Added to `System.nanoTime()`, it gives the time of the recording.
     pub epoch_offset_ns: i64,
     /// Name of the node in the rows.
     pub node: &'a str,
@@ -59,11 +60,11 @@ pub enum Frame {
     },
     Log(String),
     ThreadNames(Vec<(i64, String)>),
-    /// Everything is undone; the last frame.
+    /// Everything is undone. This is the last frame.
     Bye(String),
     /// The answer to a command, JSON.
     Reply(Vec<u8>),
-    /// Frames after this one belong to the last start. The first start has no such frame.
+    /// Frames after this one belong to the last START. The first START has no such frame.
     Begun,
     /// Bytes of client connections, as records.
     Packets(Vec<u8>),
@@ -127,7 +128,7 @@ fn thread_names(mut payload: &[u8]) -> Option<Vec<(i64, String)>> {
     Some(names)
 }
 
-/// The start of a text, of at most `most` bytes.
+/// The beginning of a text, at most `most` bytes.
 fn beginning(text: &[u8], most: usize) -> String {
     if text.len() <= most {
         return String::from_utf8_lossy(text).into_owned();
@@ -163,7 +164,7 @@ fn array<const N: usize>(from: &mut impl Read) -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// Reads so many bytes, without trusting the number: memory grows with what has come.
+/// Reads this many bytes without allocating them in advance: memory grows with the bytes that have come.
 fn bytes(from: &mut impl Read, length: u32) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(u64::from(length)).read_to_end(&mut bytes)?;
@@ -173,7 +174,7 @@ fn bytes(from: &mut impl Read, length: u32) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Compares in a time that does not tell where two texts differ.
+/// Compares two texts in constant time.
 fn same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
 }
@@ -239,7 +240,7 @@ mod tests {
         assert_eq!(endless.kind(), io::ErrorKind::InvalidData);
     }
 
-    /// A stream as an agent sends it.
+    /// A stream as an agent would send it.
     fn frames() -> impl Strategy<Value = Vec<u8>> {
         let names = prop::collection::vec((any::<i64>(), "[ -~]{0,40}"), 0..5).prop_map(|names| {
             let name = |(tid, name): (i64, String)| {
@@ -260,8 +261,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(29), cases: 2000, ..ProptestConfig::default() })]
 
-        /// Flips bytes of a good stream, cuts it off, and hands it over in pieces: it is read to an error or to its end, and
-        /// never beyond what was there.
+        /// Flips bytes of a valid stream, cuts it off, and passes it on in pieces: it is read to an error or to its
+        /// end, and never further.
         #[test]
         fn a_damaged_stream_ends(
             good in frames(),

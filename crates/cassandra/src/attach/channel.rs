@@ -25,7 +25,7 @@ const LONGEST_ANSWER_BYTES: u64 = 64 << 20;
 /// Timeout of a connect that only checks whether a process listens.
 const PROBED_WITHIN: Duration = Duration::from_secs(1);
 
-/// Folders of the target, held open: in its mount namespace, whatever ours is.
+/// Folders of the target, held open; they are those of its mount namespace.
 #[derive(Debug)]
 pub(super) struct Folders {
     pub(super) tmp: OwnedFd,
@@ -136,11 +136,11 @@ pub(super) fn stat_at(folder: &OwnedFd, name: &str) -> io::Result<libc::stat> {
     }
 }
 
-/// Gives this thread the target's effective user and group, if they are others. For good: the
-/// thread must end with the job.
+/// Gives this thread the target's effective user and group, if they differ. This can't be undone, so the thread must
+/// end with the job.
 pub(super) fn become_user(target: &Target) -> Result<(), Error> {
-    // SAFETY: plain system calls. The bare ones, unlike libc's functions of these names, change
-    // the calling thread only (setresuid(2), "C library/kernel differences").
+    // SAFETY: plain system calls. System calls, unlike libc's functions of these names, change only the calling thread
+    // (setresuid(2), "C library/kernel differences").
     unsafe {
         if libc::geteuid() == target.uid && libc::getegid() == target.gid {
             return Ok(());
@@ -204,7 +204,7 @@ impl<'a> Channel<'a> {
         }
         match connect_within(&self.socket_path(), PROBED_WITHIN) {
             Ok(_) => Ok(true),
-            // No process accepts. The next command waits for its whole timeout, and its error says so.
+            // No process accepts connections. The next command waits until its timeout, and its error says so.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 unlink_at(&self.folders.tmp, &name).map_err(self.system("remove the old socket of"))?;
@@ -233,7 +233,7 @@ impl<'a> Channel<'a> {
         }
     }
 
-    /// Leaves the trigger file, signals, and waits for the socket.
+    /// Creates the trigger file, sends the signal, and waits for the socket.
     fn have_it_opened(&self, bound: Duration) -> Result<(), Error> {
         let pid = self.target.pid;
         let process = Process::find(pid, self.target.start_ticks).ok_or(Error::Ended { pid })?;
@@ -250,7 +250,7 @@ impl<'a> Channel<'a> {
                 return Err(Error::NoSocket { pid, waited: bound, hint });
             }
             self.refuse_stopped()?;
-            // Once, and once again half-way: the first may come while the JVM is busy with another.
+            // The signal is sent once, and again half-way: the first one may come while the JVM is busy with another.
             if signals == 0 || (signals == 1 && waited > bound / 2) {
                 process.signal(libc::SIGQUIT).map_err(|error| match error.kind() {
                     io::ErrorKind::PermissionDenied => Error::NoPermission { pid, user: self.target.user.clone() },
@@ -283,7 +283,7 @@ impl<'a> Channel<'a> {
                 0o600,
             ) {
                 Ok(_) => return Ok(Trigger { folder, name }),
-                // Left by a client that was killed: as good as a new one, if the owner is right.
+                // A file left by a killed client works as well as a new one, if it has the right owner.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     if stat_at(folder, &name).is_ok_and(|stat| stat.st_uid == self.target.uid) {
                         return Ok(Trigger { folder, name });
@@ -422,7 +422,7 @@ mod tests {
         })
     }
 
-    /// Reads the command, and answers until the other side has closed or there is no next piece.
+    /// Reads the command, and answers until the other side has closed the connection or the answer is complete.
     fn say(listener: &UnixListener, mut next: impl FnMut() -> Option<Vec<u8>>) {
         let mut stream = listener.accept().unwrap().0;
         stream.read_exact(&mut [0; b"1\0properties\0\0\0\0".len()]).unwrap();

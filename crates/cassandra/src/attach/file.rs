@@ -12,7 +12,7 @@ use super::leftovers::Leftovers;
 use super::lock::AttachLock;
 use super::{ANSWER_BOUND, Error};
 
-/// Tells apart the files that this process writes at once.
+/// Distinguishes the files that this process writes at the same time.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// A file that is removed when this is dropped or this process is killed.
@@ -20,7 +20,7 @@ static NUMBER: AtomicU64 = AtomicU64::new(0);
 pub(super) struct LoadedFile {
     name: String,
     _leftovers: Leftovers,
-    /// Ends after the file: fields are dropped in their order.
+    /// Declared after the file, because fields are dropped in this order.
     _lock: AttachLock,
 }
 

@@ -10,7 +10,7 @@ use super::channel::{open_at, unlink_at};
 use super::lock::AttachLock;
 use crate::foreign;
 
-/// Standard input ends when the process at its other end does, by whatever signal.
+/// A shell script whose standard input ends when this process ends, by whatever signal; then it removes the files.
 const REMOVE_AFTERWARDS: &str = "trap '' HUP INT TERM; read -r _; exec rm -f -- \"$@\"";
 
 /// Files in a folder that are removed on drop, or by a helper process if this process is killed. The helper has the
@@ -42,7 +42,7 @@ impl Leftovers {
         Leftovers { folder, names, beside: beside.ok() }
     }
 
-    /// Opens one of the files: a regular file of that user, under that name.
+    /// Opens one of the files, which must be a regular file of that user.
     pub(super) fn open(&self, name: &str, owner: u32) -> io::Result<File> {
         use std::os::unix::fs::MetadataExt;
         let found = File::from(open_at(self.folder.as_raw_fd(), name, libc::O_PATH | libc::O_NOFOLLOW, 0)?);
@@ -52,7 +52,7 @@ impl Leftovers {
         }
     }
 
-    /// Removes them now; a file that is gone already is not an error.
+    /// Removes the files now; a missing file is no error.
     pub(super) fn remove(&self) {
         for name in &self.names {
             // Another process may have removed it already.

@@ -62,7 +62,7 @@ fn read_property(line: &str) -> Option<(String, String)> {
     Some((unescape(&line[..at]), unescape(&line[at + 1..])))
 }
 
-/// `\t`, `\n`, `\f`, `\r`, `\uXXXX` (UTF-16), and any other character as itself.
+/// Decodes `\t`, `\n`, `\f`, `\r`, `\uXXXX` (UTF-16); any other escaped character stands for itself.
 fn unescape(text: &str) -> String {
     let mut units: Vec<u16> = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! Files that an agent or the JVM writes into its /tmp, and we read.
+//! Files that an agent or the JVM writes into its /tmp, and that are read here.
 
 use std::fs::File;
 use std::io;

@@ -10,7 +10,7 @@ pub enum Compression {
     Snappy,
 }
 
-/// The largest that a body may be: what the protocol allows a frame.
+/// The largest body, which is the protocol's limit for a frame.
 const LARGEST: usize = 256 << 20;
 /// An LZ4 block expands to at most this many times its size; a Snappy block to less.
 const MOST_TIMES: usize = 256;
@@ -25,7 +25,7 @@ impl Compression {
         }
     }
 
-    /// Compresses the body of a frame: LZ4 has its length in front, Snappy has it within.
+    /// Compresses the body of a frame. LZ4 has the length before the block, Snappy has it inside.
     #[must_use]
     pub fn compress_body(self, body: &[u8]) -> Vec<u8> {
         match self {
@@ -42,10 +42,9 @@ impl Compression {
         }
     }
 
-    /// The body that was compressed.
+    /// Decompresses a body.
     ///
-    /// # Errors
-    /// [`Malformed`] when it is none, or announces more than its bytes can stand for.
+    /// # Errors [`Malformed`] if it is not valid, or announces more than its bytes can expand to.
     pub fn decompress_body(self, compressed: &[u8]) -> Result<Vec<u8>, Malformed> {
         match self {
             Compression::Lz4 => {
@@ -62,7 +61,7 @@ impl Compression {
     }
 }
 
-/// Compresses to a block of LZ4 alone; as it is when that is not smaller.
+/// Compresses to an LZ4 block without length; returns the input if that is not smaller.
 pub(super) fn compress_lz4(payload: &[u8]) -> Cow<'_, [u8]> {
     let compressed = lz4_flex::block::compress(payload);
     if compressed.len() < payload.len() { Cow::Owned(compressed) } else { Cow::Borrowed(payload) }
@@ -74,7 +73,7 @@ pub(super) fn decompress_lz4(block: &[u8], length: usize) -> Result<Vec<u8>, Mal
     if decompressed.len() == length { Ok(decompressed) } else { Err(Malformed("a body shorter than announced")) }
 }
 
-/// A few bytes that announce a great body are not believed.
+/// A length is not trusted if the few bytes can't expand to it.
 fn plausible(length: usize, compressed: &[u8]) -> Result<(), Malformed> {
     if length > LARGEST || length > compressed.len().saturating_mul(MOST_TIMES) {
         return Err(Malformed("a compressed body announces more than it can hold"));

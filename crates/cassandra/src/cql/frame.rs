@@ -8,7 +8,7 @@ const REQUEST: u8 = 0x04;
 const RESPONSE: u8 = 0x84;
 /// Bytes of a frame's header, of versions 3 to 5.
 pub const HEADER: usize = 9;
-/// No response is that large; a larger length means another protocol.
+/// The largest response; a larger length means that the server speaks another protocol.
 const LARGEST: usize = 64 << 20;
 
 pub mod opcode {
@@ -79,7 +79,7 @@ pub(super) fn read(from: &mut impl Read) -> Result<Frame, FrameError> {
     if length > LARGEST {
         return Err(FrameError::Malformed(Malformed("it announces a frame of more than 64 MiB")));
     }
-    // Grown as bytes come in: a length alone must not reserve memory.
+    // The buffer grows as bytes come in, because a length alone must not reserve memory.
     let mut body = Vec::new();
     from.take(length as u64).read_to_end(&mut body)?;
     if body.len() < length {
@@ -110,7 +110,7 @@ pub fn skip_extras(body: &[u8], flags: u8) -> Result<usize, Malformed> {
     Ok(body.len() - reader.left.len())
 }
 
-/// Takes the protocol's basic types off the front of a body.
+/// Decodes the protocol's basic types from the front of a body.
 #[derive(Debug)]
 pub struct BodyReader<'a> {
     left: &'a [u8],

@@ -3,7 +3,7 @@
 use super::frame::{self, BodyReader, Malformed, opcode};
 use super::{Connection, Error, Rows, Type, skip_table_name, value};
 
-/// Rows of one page; the rest of an answer is left with the server, as drivers do unless they are asked for more.
+/// The number of rows of a page; only the first page of an answer is read.
 const PAGE_ROWS: i32 = 5000;
 
 /// A statement prepared on one node.
@@ -12,7 +12,8 @@ pub struct Prepared {
     id: Vec<u8>,
     /// Name and type of each bind marker: a column, or `[limit]`.
     pub markers: Vec<(String, Type)>,
-    /// Places of the markers that make up the partition key, in its order; empty where the statement has it not as values.
+    /// Indices of the markers that make up the partition key, in its order; empty if the statement does not bind the
+    /// whole key.
     pub key_places: Vec<u16>,
     /// Keyspace of its table; None without bind markers.
     pub keyspace: Option<String>,
@@ -113,7 +114,7 @@ pub(super) fn read_rows(reader: &mut BodyReader<'_>) -> Result<RawRows, Malforme
     }
     let columns = read_columns(reader, flags, count)?;
     let mut rows = Vec::new();
-    // Rows of no columns would take no bytes, and any count of them would be believed.
+    // Rows without columns take no bytes, so their count can't be trusted.
     let count = if columns.is_empty() { 0 } else { reader.int()? };
     for _ in 0..count {
         let row = columns.iter().map(|_| Ok(reader.bytes()?.map(<[u8]>::to_vec)));
@@ -130,7 +131,7 @@ fn read_prepared(reader: &mut BodyReader<'_>) -> Result<Prepared, Malformed> {
     let id = reader.short_bytes()?.to_vec();
     let (flags, count, keys) = (reader.int()?, reader.int()?, reader.int()?);
     let key_places = (0..keys).map(|_| reader.short()).collect::<Result<_, _>>()?;
-    // Both before all columns and in each, it comes first.
+    // If the table is given once for all columns, it comes first.
     let keyspace = BodyReader::new(reader.rest()).string().ok().filter(|_| count > 0);
     Ok(Prepared { id, markers: read_columns(reader, flags, count)?, key_places, keyspace })
 }

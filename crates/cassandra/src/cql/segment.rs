@@ -57,7 +57,7 @@ impl Packing {
         })
     }
 
-    /// Puts whole frames into segments, as many in each as there is room for.
+    /// Packs complete frames into segments, as many in each as fit.
     pub fn seal(self, mut frames: &[u8], out: &mut Vec<u8>) {
         while !frames.is_empty() {
             let together = fitting(frames);
@@ -91,10 +91,9 @@ impl Packing {
         out.extend_from_slice(&crc32(&packed).to_le_bytes());
     }
 
-    /// Opens the segment at the start of the bytes; none while it is not whole.
+    /// Opens the segment at the start of the bytes; None if it is incomplete.
     ///
-    /// # Errors
-    /// [`Malformed`] when a checksum is wrong, or what is packed is broken.
+    /// # Errors [`Malformed`] if a checksum is wrong, or if the payload can't be decompressed.
     pub fn open(self, bytes: &[u8]) -> Result<Option<Segment<'_>>, Malformed> {
         let start = self.header() + HEADER_CHECKSUM;
         let Some((header, rest)) = bytes.split_at_checked(start) else { return Ok(None) };
@@ -133,7 +132,7 @@ fn fitting(frames: &[u8]) -> usize {
     together
 }
 
-/// The size of the frame at the start; none when there is none.
+/// The size of the frame at the start; None if there is none.
 fn frame_size(frames: &[u8]) -> Option<usize> {
     let (_, length) = frames.get(..HEADER)?.split_last_chunk()?;
     Some(HEADER + u32::from_be_bytes(*length) as usize)

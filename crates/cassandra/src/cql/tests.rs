@@ -128,7 +128,7 @@ proptest! {
     }
 }
 
-/// A byte now and then, of an answer that announces many.
+/// An answer that announces many bytes and sends one now and then.
 struct Drip(u8);
 
 impl std::io::Read for Drip {

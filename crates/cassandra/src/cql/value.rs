@@ -88,7 +88,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Types nest at most this deep; the server allows far less.
+/// The deepest nesting of types that is read; the server allows far less.
 const DEEPEST: usize = 32;
 
 /// A type, as an `[option]`.

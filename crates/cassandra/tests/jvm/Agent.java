@@ -2,7 +2,7 @@ import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.util.jar.JarFile;
 
-/** Proves that it was loaded by what it leaves in the system properties. */
+/** Shows that it was loaded by setting system properties. */
 public final class Agent {
     public static void agentmain(String options, Instrumentation instrumentation) throws Exception {
         if (options.startsWith("fail")) {

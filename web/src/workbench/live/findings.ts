@@ -3,11 +3,11 @@ import type { Answer, LiveView } from "../../model";
 import { SEVERITY } from "../../sections/findings";
 import type { Client } from "../client";
 
-/** The recorder's rows are explained again this often at most. */
+/** The shortest interval at which the live figures are explained again. */
 const EACH_MS = 10_000;
 const MOST = 4;
 
-/** The causes that delayed the requests of the window, asked for again every few seconds. */
+/** The causes that delayed the requests of the window, requested again every few seconds. */
 export class RecentFindings {
   readonly #answer = h("p", { class: "answer" });
   readonly #list = h("ul", { class: "recent" });

@@ -19,7 +19,7 @@ export interface LiveLinesOptions {
   lines: LiveLine[];
   write(value: number): string;
   log?: boolean;
-  /** Lies the lines on each other. */
+  /** Whether the lines are stacked. */
   stacked?: boolean;
   /** The highest possible value. */
   ceiling?: number;

@@ -53,7 +53,7 @@ const LINES: LiveLine[][] = [
   ],
 ];
 
-/** A recording while it grows: the last minutes, second by second. */
+/** The page of a growing recording: the last minutes, second by second. */
 export function livePage(client: Client, recording: string, title: string): HTMLElement[] {
   const theme = new Theme();
   const store = new Store({ start: 0, end: 1 });
@@ -77,7 +77,7 @@ export function livePage(client: Client, recording: string, title: string): HTML
     const end = (held ?? view.totals.to_s) + by * length();
     hold(end >= view.kept_to_s ? null : Math.max(end, view.kept_from_s + 1));
   };
-  /** All that is recorded of a stretch of time, with findings and closer views. */
+  /** Everything that was recorded in a stretch of time, with findings and detailed views. */
   const closer = (from: number, to: number): void => {
     location.hash = new URLSearchParams({
       recording,
@@ -266,7 +266,7 @@ export function livePage(client: Client, recording: string, title: string): HTML
         ? h("p", { class: "missing" }, of.nothing)
         : sortable(choices, of.title, of.fields, rows),
     );
-    // The table is replaced each second: restore the focus.
+    // The table is replaced every second, so the focus is restored.
     if (place >= 0) panel.querySelectorAll<HTMLElement>("th button")[place]?.focus();
   };
 
@@ -324,7 +324,7 @@ export function livePage(client: Client, recording: string, title: string): HTML
   ];
 }
 
-/** The window in a few figures: name, value, whether it is bad. */
+/** The main figures of the window: name, value, and whether the value is bad. */
 function figures({ totals }: LiveView): [string, string, boolean][] {
   const { latency_ms: latency } = totals;
   const busy = totals.cpu === null ? null : 1 - totals.cpu.idle - totals.cpu.iowait;
