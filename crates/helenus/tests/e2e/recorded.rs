@@ -1,6 +1,6 @@
 //! A recording of a real node is complete, and killing a process loses none of it.
 
-use crate::harness::{Place, origin, pid_of_node, record_under_load, signal_to, size_of, wait_for};
+use crate::harness::{Place, Running, origin, pid_of_node, record_under_load, signal_to, size_of, wait_for};
 use std::path::Path;
 use std::time::Duration;
 
@@ -23,6 +23,9 @@ fn a_recording_is_whole_whoever_ends_it() {
     killed_and_salvaged(&place, address);
     wait_for("the agent to leave after its recorder was killed", || agent_threads(node) == 0);
 
+    a_trigger_copies_the_minutes_around_an_incident(&place, address, node);
+    wait_for("the agent to leave after its recorder was ended", || agent_threads(node) == 0);
+
     // When the node ends, the recording is closed and complete.
     let record = place.start(&format!("record --node {address} -o last"));
     let recorded = |table: &str| size_of(&place.path(&format!("last/{table}"))) > 0;
@@ -36,7 +39,7 @@ fn a_recording_is_whole_whoever_ends_it() {
 
 fn everything_is_recorded(place: &Place, address: &str) {
     let load = "keyvalue/mixed --no-populate --rate 150 --for 10s --warm-up 2s";
-    record_under_load(place, "calm", address, load, |_| requests_are_shown_live(place, address));
+    record_under_load(place, "calm", address, load, |_| ());
     let explained = place.json("explain calm --json");
     let expected = place.ask("calm", "select count(*) from requests");
     assert_eq!(expected, 12 * 150, "open loop sends what its schedule says");
@@ -101,6 +104,54 @@ fn killed_and_salvaged(place: &Place, address: &str) {
     place.well("recording merge killed-client killed-server -o killed");
     place.json("explain killed --json");
     place.well("report killed -o killed.html");
+}
+
+/// Stops the node's process for some seconds, so that its requests become slow.
+fn a_trigger_copies_the_minutes_around_an_incident(place: &Place, address: &str, node: i32) {
+    // Five minutes have segments of 10 s.
+    let mut command = place.command(&format!("record --node {address} --keep 5m --requests wire -o flight"));
+    command.args(["--trigger", "max(read) > 1s", "--trigger", "p99(write) > 1h for 5s"]);
+    command.args(["--exec", "printf '%s|%s' \"$HELENUS_TRIGGER\" \"$HELENUS_INCIDENT\" >alert && mv alert alerted"]);
+    let record = Running::of(command);
+    wait_for("the sources to record", || record.has_said("Ctrl-C ends it"));
+    let load = place.start(&format!("load keyvalue/mixed --no-populate --rate 200 --for 10m --node {address} -o slow"));
+    wait_for("requests to be sent", || size_of(&place.path("slow/requests")) > 0);
+    wait_for("slow requests to be noticed", || {
+        signal_to(node, libc::SIGSTOP);
+        std::thread::sleep(Duration::from_millis(2_500));
+        signal_to(node, libc::SIGCONT);
+        // On a busy machine their rows may come too late to be judged.
+        (0..100).any(|_| {
+            std::thread::sleep(Duration::from_millis(100));
+            record.has_said("max(read) > 1s came true")
+        })
+    });
+
+    // Before the copy of the trigger is made.
+    place.well(&format!("freeze {address} --last 1m -o by-hand"));
+    assert!(place.ask("by-hand", "select count(*) from wire where duration_ns > 1000000000") > 0);
+    assert!(place.ask("by-hand", "select count(*) from settings") > 0, "and the state before it");
+
+    // This load goes on for as long as that takes.
+    requests_are_shown_live(place, address);
+    wait_for("the alert", || place.path("alerted").exists());
+    let alert = std::fs::read_to_string(place.path("alerted")).unwrap();
+    let (trigger, copy) = alert.split_once('|').unwrap();
+    assert_eq!(trigger, "max(read) > 1s");
+    let beside = |extension: &str| std::fs::read_to_string(Path::new(copy).with_extension(extension)).unwrap();
+    assert!(beside("html").contains("<html") && !beside("txt").trim().is_empty());
+    assert!(place.ask(copy, "select count(*) from wire where duration_ns > 1000000000") > 0, "the slow ones are there");
+
+    let segments = || std::fs::read_dir(place.path("flight/segments")).unwrap().count();
+    wait_for("another segment", || segments() > 1);
+    load.signal(libc::SIGINT);
+    load.end();
+    record.signal(libc::SIGINT);
+    let record = record.end();
+    assert!(record.status.success(), "{}", record.err);
+    assert!(!record.err.contains("p99(write)"), "{}", record.err);
+    let unnamed = "select count(*) from samples where stack not in (select stack from stacks)";
+    assert_eq!(place.ask("flight", unnamed), 0, "each segment has the stacks of its samples");
 }
 
 /// DuckDB can read our Parquet files.
