@@ -1,9 +1,7 @@
-/*
- * The system call that a thread is in, from the registers that it came into the kernel with.
- */
+/* The system call that a thread is in, read from the registers with which it entered the kernel. */
 #pragma once
 
-/* Less than 0 where it came by no call: by a fault, or by an interrupt while it ran outside of the kernel. */
+/* Negative if the thread did not enter by a system call, but by a fault or an interrupt. */
 static __always_inline int call_of(struct task_struct *task)
 {
 	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);

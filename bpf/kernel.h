@@ -130,12 +130,12 @@ struct task_struct {
 	unsigned in_iowait : 1;
 	unsigned long min_flt;
 	unsigned long maj_flt;
-	/* In one of the two, by the kernel's version. */
+	/* The field is in one of the two structs, depending on the kernel's version. */
 	unsigned int cpu;
 	struct thread_info thread_info;
 };
 
-/* The struct before Linux 5.14. */
+/* The struct as it was before Linux 5.14. */
 struct task_struct___before_5_14 {
 	long state;
 };
@@ -156,7 +156,7 @@ struct bpf_iter__task {
 struct trace_event_raw_mm_filemap_op_page_cache {
 	unsigned long i_ino;
 	__u32 s_dev;
-	/* If the kernel has the field: the number of pages is 2 to the power of it. */
+	/* If the kernel has this field, the number of pages is 2 to the power of it. */
 	__u8 order;
 };
 

@@ -11,7 +11,7 @@ struct {
 	__type(value, __u64);
 } losses SEC(".maps");
 
-/* By the index of the process. */
+/* Counts a lost event of the process with this index. */
 static __always_inline void lose(__u32 process, enum lost reason)
 {
 	__u32 key = process * LOST_REASONS + reason;

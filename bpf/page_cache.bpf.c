@@ -16,7 +16,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct settings settings SEC(".rodata.settings") = {};
 
-/* How many faults a thread had behind it when it took a page last, and 1. */
+/* The number of faults of a thread when it last added a page, plus 1. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, THREADS);
@@ -24,7 +24,7 @@ struct {
 	__type(value, __u64);
 } faults SEC(".maps");
 
-/* Whether this is the first page of its fault: the kernel counts a fault when it is over. */
+/* Whether this is the first page of its fault. The kernel counts a fault when it is over. */
 static __always_inline bool is_new_fault(struct task_struct *task, __u32 tid)
 {
 	__u64 now = task->min_flt + task->maj_flt + 1;

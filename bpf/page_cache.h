@@ -6,12 +6,12 @@
 #include "process.h"
 
 #define NAME_BYTES 16
-/* More than there are numbers of system calls. */
+/* An upper bound for the numbers of system calls. */
 #define CALLS 512
 
 struct settings {
 	__u32 page_bytes;
-	/* Calls that take pages into the cache in order to write them. */
+	/* System calls that add pages to the cache in order to write them. */
 	__u8 writes[CALLS];
 };
 
@@ -21,7 +21,7 @@ enum lost {
 };
 
 enum how {
-	/* By touching memory that the file is mapped to. */
+	/* By an access to memory that the file is mapped to. */
 	HOW_MAPPING,
 	/* By a system call. */
 	HOW_CALL,

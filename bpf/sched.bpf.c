@@ -22,11 +22,11 @@
 #define TASK_TRACED 0x8
 #define TASK_DEAD 0x80
 
-/* Among a thread's flags: it is the kernel's own. */
+/* Flag of a thread that belongs to the kernel itself. */
 #define PF_KTHREAD 0x00200000
 
 #define THREADS 16384
-/* A power of two. */
+/* Number of slots; a power of two. */
 #define NEAR_THREADS 8192
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -41,11 +41,11 @@ struct {
 struct thread {
 	/* When, where and why it left its CPU; 0 while it is on a CPU, or if it left before it was followed. */
 	__u64 off_ns;
-	/* Since when it has been ready to run; 0: it is not, or runs. */
+	/* When it became ready to run; 0 if it is running or not ready. */
 	__u64 ready_ns;
 	__u32 cpu;
 	__u8 reason;
-	/* Whether the reader knows its name. */
+	/* Whether the reader knows the thread's name. */
 	__u8 named;
 	__u8 seen;
 	__u8 filler;
@@ -63,7 +63,7 @@ enum seen {
 
 /* A direct-mapped table: thread ids of a process are mostly consecutive, so most threads need no hash lookup. */
 struct near_thread {
-	/* 0: nobody has the place, and all of the thread is 0. */
+	/* Thread id of the slot; 0 for a free slot, whose other fields are 0 as well. */
 	__u32 tid;
 	struct thread thread;
 };
@@ -75,7 +75,7 @@ struct {
 	__type(value, struct near_thread);
 } near_threads SEC(".maps");
 
-/* Threads whose slot in the table belongs to another thread. */
+/* Threads whose slot in the direct-mapped table is used by another thread. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, THREADS);
@@ -83,7 +83,7 @@ struct {
 	__type(value, struct thread);
 } far_threads SEC(".maps");
 
-/* Kernel stacks at switches off the CPU, if wanted. */
+/* Kernel stacks at switches off the CPU, if they are requested. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, THREADS);
@@ -214,7 +214,7 @@ static __always_inline void keep_stack(void *ctx, __u32 tid)
 	stack->bytes = bytes > 0 ? bytes : 0;
 }
 
-/* A thread leaves its CPU to another. */
+/* A thread leaves its CPU to another thread. */
 static __always_inline void leave(void *ctx, struct process *process, struct task_struct *task, struct task_struct *to,
 				  bool preempted, unsigned int state, __u64 now_ns)
 {
@@ -223,7 +223,7 @@ static __always_inline void leave(void *ctx, struct process *process, struct tas
 
 	if (!preempted && state & TASK_DEAD) {
 		thread = known_thread(tid);
-		/* It was scheduled in only to exit, and no event reported that. */
+		/* The thread was scheduled in only to exit, and no event reported that. */
 		if (thread && thread->seen == SEEN_OFF)
 			lose(process->index, LOST_SWITCH);
 		forget_thread(tid);
@@ -311,7 +311,7 @@ static __always_inline void come(struct process *process, struct task_struct *ta
 		lose(process->index, LOST_SWITCH);
 	thread->seen = SEEN_ON;
 	if (thread->off_ns && !thread->ready_ns)
-		/* It slept and the wake-up was not reported, or a signal kept it from sleeping. */
+		/* Either the thread slept and the wake-up was not reported, or a signal kept it from sleeping. */
 		lose(process->index, LOST_SWITCH);
 	if (thread->ready_ns) {
 		__u64 delay_ns = now_ns - thread->ready_ns;
@@ -393,7 +393,7 @@ int BPF_PROG(waking, struct task_struct *task)
 	if (!process)
 		return 0;
 	thread = known_thread(tid);
-	/* For a preempted thread the reader gets the thread that took its CPU. */
+	/* For a preempted thread, the reader wants the thread that took its CPU, so the waker is not stored. */
 	if (!thread || (thread->off_ns && thread->reason == REASON_PREEMPTED))
 		return 0;
 	current = bpf_get_current_task_btf();

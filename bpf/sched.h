@@ -9,10 +9,10 @@
 #define FRAMES 32
 
 struct settings {
-	/* Times off the CPU that are shorter are no records. */
+	/* Off-CPU times shorter than this get no record. */
 	__u64 off_cpu_above_ns;
 	__u32 stacks;
-	/* Whether the kernel tells the state with a switch, as it does since Linux 5.18. */
+	/* Whether the switch event has the thread's previous state, as since Linux 5.18. */
 	__u32 tells_state;
 };
 
@@ -20,7 +20,7 @@ enum lost {
 	LOST_RING,
 	LOST_THREADS,
 	LOST_SUMS,
-	/* A thread came onto a CPU or off it, and no program was run for that. */
+	/* A thread was switched in or out, and no program was run for that. */
 	LOST_SWITCH,
 	LOST_REASONS,
 };
@@ -42,15 +42,15 @@ enum reason {
 struct record_head {
 	__u8 record;
 	__u8 process;
-	/* Of a time off the CPU. */
+	/* Reason of an off-CPU time. */
 	__u8 reason;
 	__u8 filler;
 	__u32 tid;
 };
 
-/* A thread of whatever process. */
+/* A thread of any process. */
 struct other {
-	/* 0 in an interrupt, or if unknown. */
+	/* Thread id; 0 in an interrupt, or if unknown. */
 	__u32 tid;
 	__u32 tgid;
 	char name[NAME_BYTES];
@@ -68,7 +68,7 @@ struct off_cpu_record {
 };
 
 struct stack {
-	/* How much of the frames is filled. */
+	/* How many bytes of `frames` are filled. */
 	__u64 bytes;
 	__u64 frames[FRAMES];
 };
@@ -84,9 +84,9 @@ struct thread_record {
 };
 
 enum sum_kind {
-	/* Delays before running: of the first is the cause, of the second the bin. */
+	/* Run-queue delays: `first` is the cause, `second` the bin. */
 	SUM_DELAY,
-	/* Moves: from the first CPU to the second. */
+	/* Migrations: from the CPU `first` to the CPU `second`. */
 	SUM_MIGRATION,
 };
 
@@ -100,7 +100,7 @@ struct sum_key {
 	__u8 process;
 	__u8 kind;
 	__u16 first;
-	/* For a bin, bits of the delay: 0 is 0 ns, n is from 2^(n-1) to below 2^n. */
+	/* For a bin of delays: 0 is 0 ns, n is from 2^(n-1) to below 2^n. */
 	__u16 second;
 	__u16 filler;
 };

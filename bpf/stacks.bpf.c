@@ -58,7 +58,7 @@ int tick(void *ctx)
 	__u64 bytes;
 	long got;
 
-	/* The idle threads. */
+	/* The idle threads have pid 0. */
 	if (!tgid)
 		return 0;
 	process = process_of(tgid);
@@ -77,10 +77,10 @@ int tick(void *ctx)
 	bpf_get_current_comm(sample->head.name, sizeof(sample->head.name));
 
 	got = settings.signal ? 0 : bpf_get_stack(ctx, sample->frames, USER_FRAMES * sizeof(__u64), BPF_F_USER_STACK);
-	/* A thread that ends has no memory of its own any more. The verifier wants to see the bound. */
+	/* A thread that is ending has no memory any more. The verifier needs this bound. */
 	bytes = got > 0 && got <= USER_FRAMES * sizeof(__u64) ? got : 0;
 	sample->head.user_frames = bytes / sizeof(__u64);
-	/* None when the tick met it outside the kernel. */
+	/* There are no kernel frames if the tick came outside of the kernel. */
 	got = bpf_get_stack(ctx, (void *)sample->frames + bytes, KERNEL_FRAMES * sizeof(__u64), 0);
 	got = got > 0 && got <= KERNEL_FRAMES * sizeof(__u64) ? got : 0;
 	sample->head.kernel_frames = got / sizeof(__u64);

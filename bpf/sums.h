@@ -9,7 +9,7 @@
 
 /* Number of sums of one half. */
 #define SUMS (1 << 16)
-/* A power of two. */
+/* Number of slots; a power of two. */
 #define SLOTS 64
 
 /* Cached indices of a thread's sums: a guess that the sum itself confirms. */
@@ -19,7 +19,7 @@ struct slots {
 
 struct sum_entry {
 	struct sum_key key;
-	/* The generation of the half in which it was begun; it is void in another. */
+	/* The generation of the half in which the sum was begun; it is invalid in another one. */
 	__u32 turn;
 	struct sum sum;
 };
@@ -42,7 +42,7 @@ struct sum_indices {
 struct sum_indices sum_indices_0 SEC(".maps");
 struct sum_indices sum_indices_1 SEC(".maps");
 
-/* How many sums of each half are begun, and more where there was no room. */
+/* How many sums of each half were begun, including those for which there was no space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 2);

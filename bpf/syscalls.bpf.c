@@ -150,7 +150,7 @@ static __noinline __u32 identify(struct process *process, __s32 fd, __u32 call, 
 	identity = __sync_fetch_and_add(&identities, 1) + 1;
 	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
 	if (!record) {
-		/* The next call on it tries again. */
+		/* If the buffer is full, the next call on the descriptor tries again. */
 		bpf_map_delete_elem(&descriptors, &key);
 		return 0;
 	}
@@ -258,7 +258,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long call)
 		thread->fd = argument(regs, kind.descriptor - 1);
 		if (thread->fd >= 0) {
 			thread->identity = identity_of(process, thread->fd);
-			/* Before it is closed: right after, another thread may be given the number again. */
+			/* Reported before the close, because right after it another thread may get the same number. */
 			if (kind.flags & FLAG_CLOSES)
 				forget(process, thread->fd, thread->identity, tid);
 		}
@@ -271,7 +271,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long call)
 	return 0;
 }
 
-/* Notes the descriptors that a call has made, and returns the identity of what the call was about. */
+/* Reports the descriptors that a call has created, and returns the identity of the call's descriptor. */
 static __always_inline __u32 follow_result(struct process *process, struct thread *thread, struct call_kind *kind,
 					   long returned)
 {
@@ -280,7 +280,7 @@ static __always_inline __u32 follow_result(struct process *process, struct threa
 	__s32 pair[2] = {};
 
 	if (returned < 0) {
-		/* A connect that goes on in the background has its addresses already. */
+		/* A connect that continues in the background has its addresses already. */
 		if (kind->result == RESULT_RENAMED && thread->fd >= 0)
 			return identify(process, thread->fd, thread->call, identity, 0);
 		return identity;
@@ -327,7 +327,7 @@ static __always_inline void add_up(struct thread *thread, struct sum_key *key, _
 		lose(key->process, LOST_SUMS);
 		return;
 	}
-	/* The key has the thread, and a thread ends one call at a time: nobody else adds to this. */
+	/* The key contains the thread, and a thread ends one call at a time, so nobody else adds to this sum. */
 	sum->count += 1;
 	sum->total_ns += duration_ns;
 	if (returned < 0)
@@ -361,7 +361,7 @@ int BPF_PROG(leave, struct pt_regs *regs, long returned)
 	if (!process)
 		return 0;
 	thread = bpf_task_storage_get(&threads, task, 0, 0);
-	/* Without a start it is a call that the recording began in. */
+	/* Without a start, the call began before the recording. */
 	if (!thread || !thread->start_ns)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
@@ -378,7 +378,7 @@ int BPF_PROG(leave, struct pt_regs *regs, long returned)
 	identity = follow_result(process, thread, &kind, returned);
 
 	if (settings.only_chosen && !(kind.flags & FLAG_CHOSEN)) {
-		/* Followed, not recorded. */
+		/* The call is followed for its effect on descriptors, but not recorded. */
 	} else if (settings.summary) {
 		struct sum_key key = {
 			.tid = tid,

@@ -11,9 +11,9 @@
 
 /* The effect of a call on descriptors. Written by the reader, which knows the numbers of the calls. */
 struct call_kind {
-	/* Index of the descriptor argument plus one; 0 for none. */
+	/* Index of the descriptor argument plus one; 0 if there is none. */
 	__u8 descriptor;
-	/* Index plus one of the argument that points to a path, or to the place for two new descriptors. */
+	/* Index plus one of the argument that points to a path, or to the memory for two new descriptors. */
 	__u8 pointer;
 	__u8 result;
 	__u8 flags;
@@ -26,7 +26,7 @@ enum result {
 	/* The result is a new descriptor if the second argument is one of the two fcntl commands that make one. */
 	RESULT_FCNTL,
 	RESULT_PAIR,
-	/* The descriptor refers to something else afterwards. */
+	/* The call changes what the descriptor refers to. */
 	RESULT_RENAMED,
 };
 
@@ -88,18 +88,18 @@ struct thread_record {
 	char name[NAME_BYTES];
 };
 
-/* A descriptor that has been made, or is seen for the first time (call is CALLS then). */
+/* A descriptor that was created, or is seen for the first time (then `call` is CALLS). */
 struct descriptor_record {
 	struct record_head head;
 	__u32 identity;
-	/* The identity of the descriptor among the arguments; 0: none. */
+	/* The identity of the descriptor among the arguments; 0 if there is none. */
 	__u32 from;
 	__s32 fd;
 	__u32 mode;
 	__u64 inode;
 	__u16 family;
 	__u16 local_port;
-	/* Big endian, as the kernel has it. */
+	/* Port in big endian, as the kernel stores it. */
 	__u16 remote_port;
 	__u16 filler;
 	__u8 local[16];
@@ -118,7 +118,7 @@ struct sum_key {
 	__u32 identity;
 	__u16 call;
 	__u8 process;
-	/* Bits of the duration: 0 is 0 ns, n is from 2^(n-1) to below 2^n. */
+	/* Bin of the duration: 0 is 0 ns, n is from 2^(n-1) to below 2^n. */
 	__u8 bin;
 };
 

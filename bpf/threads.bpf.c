@@ -16,7 +16,7 @@ int each(struct bpf_iter__task *context)
 	struct task_struct *task = context->task;
 	struct thread_record record = {};
 
-	/* At the end there is none. */
+	/* After the last thread the kernel calls once without a thread. */
 	if (!task || (__u32)task->tgid != settings.tgid)
 		return 0;
 	record.tid = task->pid;
@@ -29,7 +29,7 @@ int each(struct bpf_iter__task *context)
 	record.voluntary_switches = task->nvcsw;
 	record.involuntary_switches = task->nivcsw;
 	__builtin_memcpy(record.name, task->comm, sizeof(record.name));
-	/* The kernel calls again with this thread if there is no room. */
+	/* If there is no space, the kernel calls again with this thread. */
 	bpf_seq_write(context->meta->seq, &record, sizeof(record));
 	return 0;
 }

@@ -39,7 +39,7 @@ mount -t tmpfs tmp /tmp
 export HOME=/root LC_ALL=C.UTF-8
 dpkg --install /helenus.deb >/dev/null
 helenus --version
-# Without -e of a pipe's left side in sh: into files.
+# Written to files, because sh does not notice a failure on the left side of a pipe.
 helenus licenses >/tmp/licenses
 grep -q '^arrow .*: Apache-2.0$' /tmp/licenses
 man helenus-record >/tmp/man
@@ -52,7 +52,7 @@ cat /tmp/doctor
 helenus record --pid $$ --no-agent --syscalls summary --sched on --for 2s -o /tmp/shell.helenus
 helenus recording info /tmp/shell.helenus --json >/tmp/info
 grep -q '"threads"' /tmp/info
-# Without libelf all works but eBPF.
+# Without libelf everything works except eBPF.
 rm /usr/lib/*/libelf.so.1
 helenus doctor >/tmp/doctor
 grep -q 'there is no libelf here' /tmp/doctor

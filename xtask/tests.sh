@@ -74,7 +74,7 @@ test)
     # These two build again what is in the binary: with another time of change it would be built again, too.
     cp -p agent/target/helenus-agent.jar "$out/"
     cp -rp web/dist "$out/"
-    # Their output comes when the others have ended.
+    # Prints the output of these groups when the others have ended.
     {
         group agent mvn -B -ntp -f agent/pom.xml verify
         group pages npm --prefix web test

@@ -1085,7 +1085,7 @@ export type Traffic = {
 /** A table of traffic: its rows, those that took the most time in total first. */
 export type TrafficTable<T> = {
   provider: Provider;
-  /** From the first request to the last answer. */
+  /** Length of the time from the first request to the last answer, in seconds. */
   seconds: number;
   /** Requests that each recorded one represents, on average: more than 1 where some connections were not followed. */
   weight: number;

@@ -173,7 +173,7 @@ class CassandraStress(Tool):
         requests = int(figure("Total (?:partitions|operations)"))
         names = ("Latency median", "Latency 99th percentile", "Latency 99.9th percentile", "Latency max")
         percentiles = tuple(float(figure(name)) for name in names)
-        # Its total time is in whole seconds.
+        # cassandra-stress reports its total time only in whole seconds, so the rate is read.
         return Said(requests, requests / float(figure("Op rate")), percentiles)
 
 

@@ -56,7 +56,7 @@ fn is_frame(line: &str) -> bool {
     bare.starts_with("at ") || (bare.starts_with("... ") && (bare.ends_with(" more") || bare.ends_with("omitted")))
 }
 
-/// From the first line of a failure to the end.
+/// The part of the output from the first line of a failure to the end.
 fn telling(output: &str) -> Vec<String> {
     const WORDS: [&str; 11] = [
         "Exception",

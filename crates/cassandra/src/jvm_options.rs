@@ -196,7 +196,7 @@ fn url_path(path: &Path) -> String {
         .collect()
 }
 
-/// Stock, but for the file's place.
+/// The stock logging configuration, except for the path of the file.
 fn gc_log(jvm: &Jvm<'_>) -> String {
     let logs = jvm.logs.display();
     match jvm.feature {

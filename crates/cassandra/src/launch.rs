@@ -159,7 +159,7 @@ impl Plan<'_> {
         };
         let mut command = Command::new(self.java.program());
         command.args(jvm_options::options(&jvm)).args(main);
-        // By the environment, so that the command line stays fit to be read in ps.
+        // The class path is passed in the environment, so that the command line in ps stays readable.
         command.env("CLASSPATH", class_path);
         // The same value as in cassandra-env.sh.
         command.env("MALLOC_ARENA_MAX", "4");

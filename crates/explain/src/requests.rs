@@ -273,7 +273,7 @@ impl Requests {
         &self.rows[from..to.max(from)]
     }
 
-    /// From the first request due to the last answer.
+    /// The interval from the first request due to the last answer.
     pub(crate) fn span(&self) -> Option<Interval> {
         let start = self.rows.first()?.intended_ns;
         let end = self.rows.iter().map(|request| request.end_ns).max()?;

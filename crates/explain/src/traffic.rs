@@ -94,7 +94,7 @@ pub const SAMPLED: f64 = 1.005;
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TrafficTable<T> {
     pub provider: Provider,
-    /// From the first request to the last answer.
+    /// Length of the time from the first request to the last answer, in seconds.
     pub seconds: f64,
     /// Requests that each recorded one represents, on average: more than 1 where some connections were not followed.
     pub weight: f64,

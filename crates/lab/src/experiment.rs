@@ -278,7 +278,7 @@ impl Default for Node {
 impl Node {
     const LINE: Line = Line::V5_0;
 
-    /// Also returns the release line.
+    /// Reads the node's settings; also returns the release line.
     fn read(section: &Section<'_>) -> Result<(Node, Line), helenus_notation::Error> {
         let node: Node = section.whole()?;
         let version = node.version.parse::<Version>();

@@ -43,7 +43,7 @@ pub fn run(
     run_loop.show(progress);
     run_loop.drive(progress)?;
     let summary = run_loop.finish(progress);
-    // It has watched the ring as long as the run.
+    // The session thread follows the ring until here, the end of the run.
     drop(session_thread);
     summary
 }

@@ -98,7 +98,7 @@ fn ready(plan: Arc<Plan>, pool: Pool, recorder: Recorder, cancel: Cancel) -> Res
         phases.insert(0, first);
     }
     let (phases, points) = (Arc::new(phases), Arc::new(open));
-    // It lives as long as the run.
+    // The session thread runs as long as the load.
     let session_thread = match plan.driven_by() {
         DriverKind::Thin => Some(SessionThread::start(&plan, &points)?),
         DriverKind::Scylla => None,

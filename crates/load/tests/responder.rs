@@ -80,7 +80,7 @@ fn a_phase_does_not_show_the_rate_of_the_one_before() {
         }
     })
     .unwrap();
-    // At most the number of its requests.
+    // The progress counts at most the requests that the operation has.
     assert!(first.is_some_and(|requests| requests < 20.5), "{first:?}");
 }
 

@@ -131,7 +131,7 @@ impl Jmx {
             if let Ok(Some(_)) = self.child.try_wait() {
                 let mut output = String::new();
                 if let Some(stderr) = &mut self.child.stderr {
-                    // On a read error the part read so far is used.
+                    // If reading fails, the part read so far is used.
                     let _ = stderr.read_to_string(&mut output);
                 }
                 let last = output.lines().rfind(|line| !line.trim().is_empty());

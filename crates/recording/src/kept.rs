@@ -144,7 +144,7 @@ impl Combined {
         (manifest.state, manifest.closed_ns) = match (is_written, is_whole) {
             (true, _) => (State::Writing, None),
             (false, true) => (State::Closed, closed_ns),
-            // The last rows may be incomplete.
+            // The recorder was killed, so the last rows may be incomplete.
             (false, false) => (State::Salvaged, closed_ns),
         };
     }

@@ -95,7 +95,7 @@ pub struct NodeFacts {
 /// A workload as it was run. Together with the requests' numbers it is enough to reproduce what they wrote.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadFacts {
-    /// Its name, without the mix.
+    /// The workload's name, without the mix.
     pub workload: String,
     /// The text of the workload file.
     pub text: String,

@@ -158,7 +158,7 @@ function divisorBelow(number: number, most: number): number {
   return 1;
 }
 
-/** Seconds with as few digits as are exact. */
+/** Formats seconds with as few digits as are exact. */
 export function writeSeconds(step: number, step_s: number): string {
   return String(Number((step * step_s).toFixed(Math.max(0, Math.ceil(-Math.log10(step_s) - 1e-9)))));
 }

@@ -11,7 +11,7 @@ export interface StretchChoice {
   onChange(listener: () => void): void;
 }
 
-/** For the address of a page that has no other selection. */
+/** Keeps the selection in the address of a page that has no other selection. */
 export function inTheAddress(scope: FlameScope): StretchChoice {
   const listeners: (() => void)[] = [];
   const tell = () => {

@@ -52,7 +52,7 @@ export function variantsOf({ probes, comparison }: Pick<Report, "probes" | "comp
   return [baseline, ...[...names].filter((name) => name !== baseline).sort()];
 }
 
-/** In order of first appearance. */
+/** Groups the rows by probe, in order of first appearance. */
 export function byProbe(rows: readonly Probe[]): ByVariant[] {
   const all = new Map<string, ByVariant>();
   for (const row of rows) {

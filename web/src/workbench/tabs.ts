@@ -7,7 +7,7 @@ import { clients, collections, events, files, slowest, statements, tables } from
 
 /** A detailed view of the window. */
 export interface Tab {
-  /** In the address; empty for the first. */
+  /** The name of the tab in the address; empty for the first. */
   id: string;
   title: string;
   /** Creates the view, again for each window. Missing if the view is a fixed part of the page. */

@@ -14,7 +14,7 @@ const HELENUS = join(
 );
 const SPEEDSCOPE = dirname(createRequire(import.meta.url).resolve("speedscope/package.json"));
 
-/** The last frame has 60, 30 and 10 % of the time. */
+/** The shares of the last frames are 60, 30 and 10 %. */
 const FOLDED = "main;serve;read 600\nmain;serve;write 300\nmain;compact 100\n";
 
 let folder = "";

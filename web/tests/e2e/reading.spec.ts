@@ -80,7 +80,7 @@ test("the heatmap tells the exact count and bounds of a cell", async ({ report, 
   const text = (await tip.locator("> *").allTextContents()).join("\n").replaceAll("\u00a0", " ");
   const said = /^(\d+) requests?\n([\d.]+) – ([\d.]+) ms\n12\.5 – 12\.6 s\nof (\d+) in this time$/.exec(text);
   expect(said, text).not.toBeNull();
-  // The same cell in the table behind the chart.
+  // Finds the same cell in the table behind the chart.
   await report.panel("heatmap").getByRole("button", { name: "Table" }).click();
   const row = report
     .panel("heatmap")

@@ -4,7 +4,7 @@ import { Random } from "./random";
 export interface Sampled {
   node: number;
   step: number;
-  /** In units. */
+  /** The stack's weight, in units. */
   weight: number;
   count: number;
 }

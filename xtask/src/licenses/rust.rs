@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-/// The same list on every machine that makes it.
+/// One fixed platform, so that every machine makes the same list.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
 /// C sources that a crate carries.
@@ -38,7 +38,7 @@ struct Package {
     license: Option<String>,
     authors: Vec<String>,
     manifest_path: std::path::PathBuf,
-    /// None for a crate of this repository.
+    /// Where the crate comes from; None for a crate of this repository.
     source: Option<String>,
 }
 
@@ -61,7 +61,7 @@ struct Dependency {
 
 #[derive(Debug, Deserialize)]
 struct Kind {
-    /// None for what is linked; tests and build scripts have a word here.
+    /// The kind of dependency; None for a normal one, a word for those of tests and build scripts.
     kind: Option<String>,
 }
 

@@ -178,7 +178,7 @@ fn forbids(target: &Target) -> Option<String> {
         environment.split('\0').filter_map(|entry| variables.iter().find_map(|name| entry.strip_prefix(name)));
     let mut options =
         from_environment.flat_map(str::split_ascii_whitespace).chain(target.arguments.iter().map(String::as_str));
-    // The last mention decides.
+    // If the option is given several times, the last one counts.
     let last =
         options.rfind(|option| matches!(*option, "-XX:+DisableAttachMechanism" | "-XX:-DisableAttachMechanism"))?;
     last.contains('+').then(|| last.to_owned())

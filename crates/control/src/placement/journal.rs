@@ -28,7 +28,7 @@ pub struct Saved {
     /// The kernel's short name of the process.
     pub command: String,
     pub strategy: String,
-    /// Seconds since the Unix epoch.
+    /// Time of the pin, in seconds since the Unix epoch.
     pub since_s: u64,
     /// The helenus process that pinned it and follows it while it lives: pid and start time.
     pub(super) by: (i32, u64),

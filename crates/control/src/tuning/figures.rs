@@ -54,7 +54,7 @@ pub struct Measured {
     pub droppable_ratio: Option<f64>,
     pub live_disk_bytes: Option<f64>,
     pub total_disk_bytes: Option<f64>,
-    /// None without reads.
+    /// Mean time of a local read; None without reads.
     pub local_read_us: Option<f64>,
     pub reads_per_s: Option<f64>,
     pub pending_compactions: Option<f64>,

@@ -128,7 +128,7 @@ impl Judged {
         }
     }
 
-    /// From the start of the first stretch to the end of the last.
+    /// The interval from the start of the first judged stretch to the end of the last.
     pub(crate) fn hull(&self) -> Option<Interval> {
         let start = self.stretches.iter().map(|stretch| stretch.window.start).min()?;
         let end = self.stretches.iter().map(|stretch| stretch.window.end).max()?;

@@ -29,7 +29,7 @@ pub(crate) struct Stops {
     pub(crate) gc: Vec<Stop>,
     /// Safepoints other than those of collections.
     pub(crate) safepoints: Vec<Stop>,
-    /// Other stalls of the nodes.
+    /// Other stalls of the nodes, which the JVM did not report.
     pub(crate) server: Vec<Stop>,
     /// Stalls of the load driver.
     pub(crate) client: Vec<Stop>,

@@ -27,7 +27,7 @@ pub(super) struct Gathered {
     /// The key that was looked up last; consecutive samples often have the same.
     key: String,
     place_of_number: HashMap<i64, usize>,
-    /// Index of an entry by group index and stack number.
+    /// Maps a group index and a stack number to the index of their entry.
     place_of_stack: HashMap<(usize, i64), usize>,
 }
 

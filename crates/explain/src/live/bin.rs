@@ -63,7 +63,7 @@ pub(super) struct Slow {
     pub(super) response_bytes: Option<i64>,
 }
 
-/// Sums over requests.
+/// Counts and total times of several requests.
 #[derive(Debug, Default)]
 pub(super) struct Cell {
     pub(super) requests: f64,

@@ -124,7 +124,7 @@ impl Live {
     }
 }
 
-/// The number of a name that consists of two parts.
+/// The number of an interned name that consists of two parts.
 pub(super) fn number_of_two(names: &mut Names, first: &str, second: &str, bin: i64, oldest: i64) -> u16 {
     names.number(&joined(first, second), bin, oldest)
 }

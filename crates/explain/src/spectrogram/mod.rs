@@ -31,7 +31,7 @@ pub struct Spectrogram {
     pub of: Of,
     /// When the first row begins, in ns since the Unix epoch.
     pub start_ns: i64,
-    /// The same in seconds since the recording began.
+    /// When the first row begins, in seconds since the recording began.
     pub start_s: f64,
     pub bin_ns: i64,
     pub rows: usize,

@@ -25,7 +25,7 @@ pub struct Area {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Event {
     pub start_ns: i64,
-    /// The same in seconds since the recording began.
+    /// When the event began, in seconds since the recording began.
     pub start_s: f64,
     pub duration_ns: i64,
     pub node: String,

@@ -61,7 +61,7 @@ pub struct PartitionFigures {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PartitionTraffic {
     pub provider: Provider,
-    /// From the first request to the last answer.
+    /// Length of the time from the first request to the last answer, in seconds.
     pub seconds: f64,
     /// Requests that each recorded one represents, on average.
     pub weight: f64,

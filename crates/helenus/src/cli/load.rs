@@ -196,7 +196,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let recording = super::close(&recorder, &outcome);
     let summary = match outcome {
         Ok(summary) if summary.stopped && !sent => {
-            // The same reason as below.
+            // Best effort: a recording without a request is useless.
             let _ = std::fs::remove_dir_all(&folder);
             anyhow::bail!("stopped before the first request; no recording is kept");
         }

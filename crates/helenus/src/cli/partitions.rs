@@ -8,7 +8,7 @@ use helenus_explain::{
 use helenus_observe::Keys;
 use std::process::ExitCode;
 
-/// With fewer columns a table is split instead.
+/// The fewest columns; if even these do not fit, the table is split into bands instead.
 const FEWEST_COLUMNS: usize = 5;
 
 /// Show the busiest partitions of each table, and how uneven its load is

@@ -72,7 +72,7 @@ const BLOCK_ROWS: usize = 1000;
 struct Aligned<P> {
     print: P,
     rows: Vec<Vec<String>>,
-    /// None before the first block, which has the header.
+    /// Widths of the columns; None before the first block, which has the header.
     widths: Option<Vec<usize>>,
     count: u64,
 }

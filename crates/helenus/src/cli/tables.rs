@@ -95,7 +95,7 @@ struct Shown<'a> {
     /// The sources of the figures.
     source: Vec<&'static str>,
     tables: &'a [TableHealth],
-    /// For --show sstables.
+    /// The SSTables, with --show sstables.
     #[serde(skip_serializing_if = "Option::is_none")]
     sstables: Option<&'a [Sstable]>,
     #[serde(skip_serializing_if = "Option::is_none")]

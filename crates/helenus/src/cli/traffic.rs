@@ -130,7 +130,7 @@ impl Sorted {
     }
 }
 
-/// With fewer columns a table is split instead.
+/// The fewest columns; if even these do not fit, the table is split into bands instead.
 const FEWEST_COLUMNS: usize = 4;
 
 pub const HEAD: [&str; 5] = ["calls/s", "of time", "p50 ms", "p99 ms", "max ms"];

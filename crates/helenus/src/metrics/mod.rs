@@ -46,7 +46,7 @@ pub trait Measured: fmt::Debug + Send + 'static {
 pub struct Metrics<T> {
     address: String,
     latest: Latest<T>,
-    /// None once the server has to end.
+    /// Ends the server; None once it has to end.
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }

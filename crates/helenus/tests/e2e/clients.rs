@@ -70,7 +70,7 @@ fn java() -> Result<Command, String> {
     match folder.filter(|folder| folder.join("Client.class").is_file()) {
         Some(folder) => {
             let mut command = Command::new("java");
-            // It runs for seconds only, beside a node.
+            // Small settings for a client that runs for seconds beside a node.
             command.args(["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]);
             command.arg("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
             command.arg("-cp").arg(format!("{0}:{0}/*", folder.display())).arg("Client");

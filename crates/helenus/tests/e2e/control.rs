@@ -32,7 +32,7 @@ fn valves_and_probes_come_and_go_under_load_without_a_failed_request() {
     let added = place.json(&format!("{add} --cold"));
     assert_eq!((&added["law"], &added["min"], &added["max"]), (&"fixed".into(), &1.into(), &32.into()));
     let list = || place.json(&format!("valve list {on} --json"));
-    // It begins without a limit, and requests that were inside leave one by one.
+    // The valve begins without a limit, and requests that were inside before leave one by one.
     let governs = |valve: &Value| {
         let last = &valve["last"];
         let inside = last["in_flight"].as_f64().unwrap_or(f64::MAX);

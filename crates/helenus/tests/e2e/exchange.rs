@@ -28,7 +28,7 @@ fn folded_stacks_come_back_as_they_went() {
     place.well("import in.folded -o r");
     assert_eq!(folded(&place, "r", "--threads"), lines);
     assert_eq!(place.ask("r", "select sum(weight) from samples"), 1309);
-    // By group the two stages are one, in the flame graph as in the export.
+    // Grouped by name, the two stages are one group, in the flame graph and in the export.
     let groups = folded(&place, "r", "");
     assert!(
         groups.contains(&"MutationStage;java/lang/Thread.run;a.b.C$D.<init>_[j];write 1234".to_string()),

@@ -41,7 +41,7 @@ pub const FEW: u32 = 4;
 pub const WOVEN: Duration = Duration::from_secs(8);
 /// The laws that search for a limit.
 pub const SEARCHING: [&str; 2] = ["throughput", "response-time"];
-/// Each poll costs the node half a millisecond.
+/// Interval between two polls of the valve; a poll costs the node half a millisecond.
 const POLL_EVERY: Duration = Duration::from_millis(200);
 
 /// The selected workloads; all if none was selected.
@@ -88,7 +88,7 @@ pub struct Held {
     /// Time on the clock of the phases.
     pub since_ns: i64,
     pub limit: f64,
-    /// None before the law has given a reason.
+    /// The reason; None before the law has given one.
     pub reason: Option<String>,
 }
 

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// At this interval it takes about half a millisecond, 1 % of one CPU.
+/// Interval between two runs of the work, which takes about half a millisecond: 1 % of one CPU.
 const EVERY: Duration = Duration::from_millis(50);
 const TIMES: usize = 8;
 /// The unpacked data fits into the second-level cache.

@@ -61,7 +61,7 @@ impl Alarm {
         Ok(Alarm { timer })
     }
 
-    /// As [`Timer::set`].
+    /// Sets the timer, as [`Timer::set`] does.
     pub fn set(&self, at_ns: i64) {
         self.timer.get_ref().set(at_ns);
     }

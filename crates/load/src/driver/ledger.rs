@@ -42,7 +42,7 @@ pub(super) struct WireFacts {
     pub line: ConnectionId,
     pub stream: i16,
     pub request_bytes: u32,
-    /// None without a response.
+    /// Size of the response; None without a response.
     pub response_bytes: Option<u32>,
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 /// Reads the counters of the thread that created it, of its process and of the machine.
 #[derive(Debug)]
 pub(super) struct StallCounters {
-    /// None if the kernel does not count this.
+    /// The file with the thread's run-queue delay; None if the kernel does not have it.
     schedstat: Option<File>,
     stat: Option<File>,
     ticks_per_s: i64,

@@ -253,7 +253,8 @@ mod tests {
         let mean = drawn.iter().sum::<u64>() as f64 / drawn.len() as f64;
         let variance = drawn.iter().map(|number| (*number as f64 - mean).powi(2)).sum::<f64>() / drawn.len() as f64;
         assert!((mean - 400.0).abs() < 2.0 && (variance.sqrt() - 50.0).abs() < 1.5, "{mean} {variance}");
-        // By default from end to end: 68.3 % within a deviation, which is a sixth.
+        // By default the range reaches over three deviations to either side: 68.3 % of the draws are within one, a
+        // sixth of the range.
         let drawn = self::drawn(Distribution::Gaussian { mean: None, deviation: None }, 600);
         assert!((share(&drawn, |number| (200..400).contains(&number)) - 0.683).abs() < 0.02);
     }
@@ -267,7 +268,7 @@ mod tests {
         assert!((share(&drawn, |number| (number as f64) < 10_000.0 / 100f64.ln() * 2f64.ln()) - 0.5).abs() < 0.015);
         let inverted = Distribution::Weibull { shape: 1.0, steps: None, inverted: true };
         assert_eq!(self::drawn(inverted, 10_001).iter().map(|number| 10_000 - number).collect::<Vec<_>>(), drawn);
-        // In two steps: half of the draws up to the median, and evenly within.
+        // Weibull in two steps: half of the draws are below the median, and uniform in each step.
         let steps = self::drawn(Distribution::Weibull { shape: 1.0, steps: Some(2), inverted: false }, 10_001);
         let median = 10_000.0 / 100f64.ln() * 2f64.ln();
         assert!((share(&steps, |number| (number as f64) < median) - 0.5).abs() < 0.015);

@@ -140,7 +140,7 @@ pub(super) fn read(
     }
 }
 
-/// None if the markers are parameters.
+/// Reads the generated rows of an operation; None if its markers are parameters.
 fn made(section: &mut Section<'_>, markers: &[String], rows: Option<&Rows>) -> Result<Option<Made>, Error> {
     let Some(rows) = rows.filter(|rows| markers.iter().all(|marker| rows.position(marker).is_some())) else {
         return Ok(None);

@@ -32,7 +32,7 @@ pub(crate) struct NamedThreads {
 }
 
 impl NamedThreads {
-    /// For processes by their index.
+    /// Starts without threads; processes are given in the order of their indices.
     pub(crate) fn new(pids: Vec<u32>, names: Vec<ThreadNames>) -> NamedThreads {
         NamedThreads { pids, names, threads: HashMap::new(), nameless: Named { name: "".into(), group: "".into() } }
     }

@@ -41,7 +41,7 @@ pub(super) struct Throttled {
 struct Files {
     /// `cpu.stat` of the cgroup and of its ancestors, beginning with its own.
     quotas: Vec<PathBuf>,
-    /// The folder that has `cpu.pressure`.
+    /// The cgroup's folder in version 2, which has the file `cpu.pressure`.
     pressure: Option<PathBuf>,
 }
 

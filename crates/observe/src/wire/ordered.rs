@@ -71,7 +71,7 @@ impl Ordered {
         let ahead = self.next.map_or(0, |next| up_to.wrapping_sub(next).cast_signed());
         if ahead > 0 {
             let until = self.position + u64::from(ahead.cast_unsigned());
-            // Skip only to the first of the bytes that are waiting.
+            // Waiting bytes end the gap, so it is skipped only up to the first of them.
             while self.waiting.first_key_value().is_some_and(|(at, _)| *at < until) && self.position < until {
                 self.skip(&mut each);
             }

@@ -22,7 +22,7 @@ const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
     Colours,
-    /// For terminals without colour.
+    /// Characters of different density, for terminals without colour.
     Shades,
 }
 
@@ -93,7 +93,7 @@ pub fn draw(drawn: &Spectrogram, size: Size, ink: Ink) -> String {
     }
     let _ = writeln!(out, "{}{}", " ".repeat(GUTTER - 1), line('└', '┴', columns));
     let room = size.width.saturating_sub(GUTTER);
-    // As many numbers as fit.
+    // The legend has as many numbers as fit.
     let legends = [1, 2, 4, usize::MAX].map(|every| legend(most, ink, every));
     let fitting = legends.iter().find(|legend| visible(legend) <= room).or(legends.last());
     let _ = writeln!(out, "{}{}", " ".repeat(GUTTER), fitting.map_or("", String::as_str));

@@ -30,7 +30,7 @@ enum State {
 }
 
 pub(super) struct Findings {
-    /// None if there is no recording to search.
+    /// The recording to search; None if there is none.
     recording: Option<PathBuf>,
     state: State,
     found: Option<Found>,

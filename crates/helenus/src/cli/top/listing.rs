@@ -122,7 +122,7 @@ impl Listing {
             let style = if is_sorted { paint.title() } else { paint.bold() };
             put(buffer, x, area.y, &fitted(column.head, *width, is_right), style);
             if is_sorted {
-                // In the gap after the name.
+                // The mark of the sort column is in the gap after the column's name.
                 let after = if is_right { *width } else { u16::try_from(column.head.width()).unwrap_or(0).min(*width) };
                 put(buffer, x + after, area.y, if state.reverse { "▲" } else { "▼" }, style);
             }

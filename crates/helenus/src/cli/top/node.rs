@@ -24,7 +24,7 @@ const POLL_EVERY: Duration = Duration::from_secs(3);
 pub(super) struct Node {
     keeper: Keeper,
     addresses: Vec<String>,
-    /// None while the node is down.
+    /// The running sources; None while the node is down.
     attached: Option<(Observation, Vec<Watched>)>,
     searched: Instant,
     options: Options,

@@ -204,7 +204,7 @@ fn a_line_leads_to_what_overlapped_its_slowest_request() {
     assert!(page(&mut app).contains("collection G1New"), "{}", page(&mut app));
     press(&mut app, "\x1b\x1b");
     assert!(page(&mut app).contains("calls/s"));
-    // The same, beginning with the pause.
+    // Opens the requests that overlapped the pause, from the list of pauses.
     press(&mut app, "8\n\n");
     assert!(page(&mut app).contains("310 ms from"), "{}", page(&mut app));
 }

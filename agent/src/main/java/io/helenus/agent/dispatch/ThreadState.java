@@ -40,7 +40,7 @@ public final class ThreadState {
   /** The group that the thread's name belongs to now. Cassandra's workers rename themselves. */
   public ThreadGroups.Group group(ThreadGroups groups) {
     String now = thread.getName();
-    // By identity: the name is the same string until the thread is renamed.
+    // Compares by identity, because the name is the same string until the thread is renamed.
     if (now != name) {
       group = groups.of(now);
       name = now;

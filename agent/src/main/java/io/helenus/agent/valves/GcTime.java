@@ -9,7 +9,7 @@ final class GcTime {
   private final List<GarbageCollectorMXBean> collectors =
       ManagementFactory.getGarbageCollectorMXBeans();
 
-  /** In ms. Concurrent collections do not count. */
+  /** Total time in ms. Concurrent collections do not count. */
   long ms() {
     long ms = 0;
     for (GarbageCollectorMXBean collector : collectors) {

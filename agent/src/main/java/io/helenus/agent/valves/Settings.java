@@ -57,7 +57,7 @@ final class Settings {
   final String name;
   final List<String> at;
 
-  /** Null if the valve is at points. */
+  /** The stage; null if the valve is at points. */
   final String stage;
 
   final String law;

@@ -94,7 +94,10 @@ class PausesIT {
     }
   }
 
-  /** So rows of kind gc cover only stopped time, whatever the collector. */
+  /**
+   * Checks that each pause lies within a safepoint, so that rows of kind gc cover only stopped
+   * time.
+   */
   private static void everyPauseIsWithinASafepoint(FakeRecorder.Session session) {
     List<Schema.Row> safepoints = whole(session, "safepoint");
     List<Schema.Row> collections = whole(session, "gc");

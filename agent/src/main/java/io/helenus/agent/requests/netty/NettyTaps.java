@@ -122,7 +122,7 @@ public final class NettyTaps implements Taps {
     try {
       pipeline.remove(handler);
     } catch (NoSuchElementException e) {
-      // Its channel is closed.
+      // The channel of the connection is closed.
     }
   }
 

@@ -57,7 +57,7 @@ final class Cases {
           });
     }
 
-    /** The same with the seed of the tests. */
+    /** Runs a fixed limit with the seed of the tests. */
     Run fixed(int limit) {
       return fixed(limit, 7);
     }
