@@ -786,6 +786,16 @@ export type Report = {
   flames_begin_s: number | null;
 };
 
+/** A window that was saved as a recording of its own. */
+export type Saved = {
+  /** By this name it can be opened. */
+  name: string;
+  /** Its folder. */
+  path: string;
+  rows: number;
+  bytes: number;
+};
+
 /** A table that can be queried. */
 export type Schema = {
   table: string;

@@ -84,6 +84,18 @@ impl Listed {
     }
 }
 
+/// A window that was saved as a recording of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Saved {
+    /// By this name it can be opened.
+    pub name: String,
+    /// Its folder.
+    pub path: String,
+    pub rows: u64,
+    pub bytes: u64,
+}
+
 /// An event of the node's log, or a changed setting.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]

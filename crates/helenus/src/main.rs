@@ -6,6 +6,8 @@
 
 mod assets;
 mod cli;
+mod command_line;
+mod flushed;
 mod interrupt;
 mod metrics;
 mod open_files;

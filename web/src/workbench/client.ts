@@ -26,12 +26,27 @@ export class Client {
   }
 
   /** Sends a query. Throws NoAnswer, or an AbortError after `signal`. */
-  async get<T>(name: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<T> {
+  get<T>(name: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<T> {
+    return this.#send<T>("GET", name, parameters, signal);
+  }
+
+  /** Asks the server to write something. Throws NoAnswer. */
+  post<T>(name: string, parameters: Parameters): Promise<T> {
+    return this.#send<T>("POST", name, parameters);
+  }
+
+  async #send<T>(
+    method: "GET" | "POST",
+    name: string,
+    parameters: Parameters,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const fields = Object.entries(parameters).filter((field): field is [string, string] => !!field[1]);
     const query = new URLSearchParams(fields).toString();
     let response: Response;
     try {
       response = await fetch(`/api/${name}${query === "" ? "" : `?${query}`}`, {
+        method,
         headers: { Authorization: `Bearer ${this.#token}` },
         signal: signal ?? null,
       });

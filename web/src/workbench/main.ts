@@ -23,7 +23,8 @@ async function show(app: HTMLElement, client: Client): Promise<void> {
   const one = recordings.find(({ name }) => name === chosen);
   const isCloser = new URLSearchParams(location.hash.replace(/^#/, "")).has("closer");
   if (one && !one.is_closed && !isCloser) {
-    app.replaceChildren(...livePage(client, chosen, one.nodes.length > 0 ? one.nodes.join(", ") : one.title));
+    const title = one.nodes.length > 0 ? one.nodes.join(", ") : one.title;
+    app.replaceChildren(...livePage(client, chosen, title, recordings.length > 1));
     return;
   }
   app.replaceChildren(h("p", { class: "missing", role: "status" }, `Reading ${chosen}…`));

@@ -2,7 +2,8 @@ import { panelsOf } from "../charts/panels";
 import { ChartStack } from "../charts/stack";
 import { fitInto } from "../charts/window";
 import { copyButton, copyText } from "../clipboard";
-import { h, setText } from "../dom";
+import { h } from "../dom";
+import { clock } from "../format";
 import type { Listed, Report } from "../model";
 import { type Action, actionsOf, listenToKeys } from "../sections/actions";
 import { contained } from "../sections/contained";
@@ -18,6 +19,7 @@ import { Theme } from "../theme";
 import type { Client } from "./client";
 import { marker } from "./compare";
 import { Findings } from "./findings";
+import { nameOf, saveDialog } from "./save";
 import { Subject } from "./subject";
 import { step, TABS, type Tab, tabBar } from "./tabs";
 
@@ -39,10 +41,21 @@ export function page(
   const subject = new Subject(client, recording, report, store, theme);
   const stack = new ChartStack(report, store, theme, panelsOf(report, store));
   const help = helpDialog(() => actions);
+  const save = saveDialog(client, () => {
+    const { start, end } = store.selection.window;
+    const edges = [start, end].map((edge) => clock(edge, 0.1, report.duration_s));
+    const isWhole = subject.window === "";
+    return {
+      asked: { recording, t: subject.window },
+      window: isWhole ? `The whole run of ${recording}` : `${edges.join(" – ")} s of ${recording}`,
+      name: nameOf(recording, isWhole ? "copy" : `${Number(start.toFixed(1))}-${Number(end.toFixed(1))}s`),
+    };
+  });
   const actions: Action[] = [
     ...actionsOf(report, store, stack, theme, help.toggle),
     { keys: ["]"], does: "Show the next tab", run: () => step(subject, 1) },
     { keys: ["["], does: "Show the previous tab", run: () => step(subject, -1) },
+    { keys: ["s"], does: "Save this window as a recording or a report", run: save.open },
   ];
   listenToKeys(actions);
   document.title = `${report.title} – Helenus`;
@@ -126,7 +139,7 @@ export function page(
   return [
     h("button", { type: "button", class: "skip", onclick: () => panel.focus() }, "To the tab"),
     ...contained("What was recorded", () => [
-      top(subject, recordings),
+      top(subject, recordings, save.open),
       header(report, () => subject.choose({ tab: "sources" })),
     ]),
     h(
@@ -139,6 +152,7 @@ export function page(
       panel,
     ),
     help.root,
+    save.root,
   ];
 }
 
@@ -153,7 +167,7 @@ function followMoment(store: Store, report: Report): void {
 }
 
 /** The bar at the top: the choice of the recording and the switches of the whole page. */
-function top(subject: Subject, recordings: readonly Listed[]): HTMLElement {
+function top(subject: Subject, recordings: readonly Listed[], save: () => void): HTMLElement {
   const select = h(
     "select",
     { "aria-label": "Recording" },
@@ -164,36 +178,15 @@ function top(subject: Subject, recordings: readonly Listed[]): HTMLElement {
   select.addEventListener("change", () => {
     location.hash = `recording=${encodeURIComponent(select.value)}`;
   });
-  const said = h("span", { role: "status", class: "quiet" });
-  const save = h(
-    "button",
-    { type: "button", title: "One HTML file of this window that opens offline" },
-    "Save report",
-  );
-  save.addEventListener("click", async () => {
-    save.disabled = true;
-    setText(said, "Writing the report…");
-    try {
-      const text = await subject.ask<string>("report-page", new AbortController().signal);
-      const address = URL.createObjectURL(new Blob([text], { type: "text/html" }));
-      h("a", { href: address, download: `${subject.recording.replaceAll("/", "-")}.html` }).click();
-      setTimeout(() => URL.revokeObjectURL(address), 10_000);
-      setText(said, "");
-    } catch (cause) {
-      setText(said, cause instanceof Error ? cause.message : String(cause));
-    }
-    save.disabled = false;
-  });
   return h(
     "div",
     { class: "workbench-top" },
     h("strong", {}, "Helenus"),
     recordings.length > 1 && select,
-    said,
     h(
       "span",
       { class: "tools" },
-      save,
+      h("button", { type: "button", title: "As a recording of its own, or as a report (s)", onclick: save }, "Save…"),
       copyButton("Copy link", "Copy a link to this view", () => copyText(location.href)),
     ),
   );

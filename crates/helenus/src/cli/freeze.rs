@@ -1,14 +1,11 @@
 use super::recorders;
-use crate::terminal;
+use crate::{flushed, terminal};
 use anyhow::{Result, bail};
 use clap::Args;
-use helenus_recording::{Recording, freeze};
+use helenus_recording::freeze;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-
-/// Within this time, rows are on the disk.
-const FLUSHED_AFTER: Duration = Duration::from_millis(400);
 
 /// Copy the last minutes of a recording into a recording of their own
 ///
@@ -49,11 +46,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         }
         false => recorders::recording_of(&super::nodes::address(&arguments.what)?.ip().to_string())?,
     };
-    let mut recording = Recording::open(&path)?;
-    if recording.is_growing() {
-        std::thread::sleep(FLUSHED_AFTER);
-        recording = Recording::open(&path)?;
-    }
+    let recording = flushed::recording(&path)?;
     let out = arguments.output.unwrap_or_else(|| super::new_recording("freeze"));
     let ns = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
     let end_ns = recording.ends_ns()?.saturating_sub(ns(arguments.ago));

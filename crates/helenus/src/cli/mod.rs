@@ -4,7 +4,6 @@ mod access;
 mod advise;
 mod agent;
 mod clients;
-mod command_line;
 mod compare;
 mod comparison;
 mod completions;
@@ -61,10 +60,10 @@ mod window;
 
 pub use help::parse;
 
+use crate::command_line::command_line;
 use crate::terminal;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use command_line::command_line;
 use helenus_observe::Event;
 use helenus_recording::{CLOSE_FOR, Loss, Recorder, Summary, TableFacts};
 use serde::Serialize;

@@ -5,14 +5,14 @@ use super::nodes;
 use crate::assets::{AGENT_JAR, PROFILER};
 use crate::{interrupt, terminal};
 use anyhow::{Context, Result, bail};
-use clap::Args;
+use clap::{Args, FromArgMatches};
 use helenus_cassandra::Cancel;
 use helenus_cassandra::network;
 use helenus_cassandra::target::{self, Target, TargetName, Vm};
 use helenus_observe::{Event, Observation, Options, ProcessKind, Watched};
 use helenus_recording::{Manifest, Recorder};
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -77,7 +77,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     }
     let cancel = interrupt::cancel_on_signals()?;
     if let Some(keep) = arguments.keep {
-        return keep::run(&arguments, keep, &cancel);
+        return keep::run(&arguments, keep, &cancel, || {});
     }
     let targets = targets(&arguments)?;
     let folder = arguments.output.clone().unwrap_or_else(|| super::new_recording("record"));
@@ -97,6 +97,22 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         terminal::json(&super::Recorded::of(&summary))?;
     }
     Ok(code)
+}
+
+/// Records nodes as `helenus record --keep` does with its defaults, until it is cancelled. Calls `attached` once they are recorded.
+pub fn keep_nodes(
+    nodes: &[String],
+    folder: &Path,
+    (keep, max_bytes): (Duration, u64),
+    cancel: &Cancel,
+    attached: impl FnOnce(),
+) -> Result<()> {
+    let defaults = Arguments::augment_args(clap::Command::new("record")).try_get_matches_from(["record"])?;
+    let mut arguments = Arguments::from_arg_matches(&defaults)?;
+    arguments.nodes = nodes.to_vec();
+    arguments.output = Some(folder.to_path_buf());
+    arguments.options.max_size = Some(max_bytes);
+    keep::run(&arguments, keep, cancel, attached).map(drop)
 }
 
 /// The nodes to record, each with the name it has in the rows.

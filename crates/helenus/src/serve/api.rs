@@ -3,6 +3,7 @@
 use super::Answer;
 use super::library::Library;
 use super::live::{Followed, Follower};
+use super::save::Saves;
 use super::work::Work;
 use crate::report;
 use anyhow::{Context, Result, bail};
@@ -11,7 +12,7 @@ use helenus_explain::{
     client_traffic, compare, explain, gc, happened, query, schema, slowest_requests, statement_detail,
     statement_traffic, tables, window,
 };
-use hyper::StatusCode;
+use hyper::{Method, StatusCode};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,6 +29,7 @@ pub(super) struct Api {
     library: Arc<Library>,
     work: Work,
     followed: Arc<Followed>,
+    saves: Arc<Saves>,
     /// The time span of each recording that was requested.
     spans: Arc<Mutex<HashMap<String, (i64, i64)>>>,
 }
@@ -70,21 +72,32 @@ impl Asked {
 
 impl Api {
     pub(super) fn new(library: Library) -> Api {
-        Api { library: Arc::new(library), work: Work::new(), followed: Arc::default(), spans: Arc::default() }
+        Api {
+            library: Arc::new(library),
+            work: Work::new(),
+            followed: Arc::default(),
+            saves: Arc::default(),
+            spans: Arc::default(),
+        }
     }
 
-    pub(super) async fn answer(&self, name: &str, parameters: &str) -> Answer {
+    pub(super) async fn answer(&self, method: &Method, name: &str, parameters: &str) -> Answer {
         let asked = Asked(url::form_urlencoded::parse(parameters.as_bytes()).into_owned().collect());
         let Some(question) = Question::named(name) else {
             return Answer::error(StatusCode::NOT_FOUND, &format!("the workbench has no answer named {name}"));
         };
+        if (*method == Method::POST) != question.writes() {
+            let how = if question.writes() { "this writes, and takes POST" } else { "everything is read with GET" };
+            return Answer::error(StatusCode::METHOD_NOT_ALLOWED, how);
+        }
         // The answers about a growing recording change, so they are not cached.
         let is_kept = question.is_kept() && asked.text("recording").is_some_and(|name| self.library.is_closed(name));
         let key = is_kept.then(|| format!("{name}?{parameters}"));
         let (library, spans) = (Arc::clone(&self.library), Arc::clone(&self.spans));
-        let followed = Arc::clone(&self.followed);
+        let (followed, saves) = (Arc::clone(&self.followed), Arc::clone(&self.saves));
         let answered = self.work.answer(key, move |stop| {
-            Subject { library: &library, spans: &spans, followed: &followed, asked, stop }.answer(question)
+            let subject = Subject { library: &library, spans: &spans, followed: &followed, saves: &saves, asked, stop };
+            subject.answer(question)
         });
         match answered.await {
             Ok(body) => Answer::json(body.to_string()),
@@ -116,6 +129,7 @@ enum Question {
     Compare,
     Live,
     LiveTable,
+    Save,
 }
 
 impl Question {
@@ -141,6 +155,7 @@ impl Question {
             "compare" => Question::Compare,
             "live" => Question::Live,
             "live-table" => Question::LiveTable,
+            "save" => Question::Save,
             _ => return None,
         })
     }
@@ -155,7 +170,13 @@ impl Question {
                 | Question::ReportPage
                 | Question::Live
                 | Question::LiveTable
+                | Question::Save
         )
+    }
+
+    /// Whether it writes to the disk.
+    fn writes(self) -> bool {
+        self == Question::Save
     }
 }
 
@@ -164,6 +185,7 @@ struct Subject<'a> {
     library: &'a Library,
     spans: &'a Mutex<HashMap<String, (i64, i64)>>,
     followed: &'a Followed,
+    saves: &'a Saves,
     asked: Asked,
     stop: Stop,
 }
@@ -204,6 +226,10 @@ impl Subject<'_> {
             Question::LiveTable => {
                 let (seconds, until) = self.recent()?;
                 self.followed()?.table(self.asked.needed("of")?, seconds, until)
+            }
+            Question::Save => {
+                let (recording, name) = (self.asked.needed("recording")?, self.asked.needed("name")?);
+                json(&self.saves.save(self.library, recording, self.window_or_all()?, name)?)
             }
         }
     }

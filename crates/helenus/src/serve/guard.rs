@@ -48,8 +48,12 @@ impl Guard {
         if is_api && text("sec-fetch-site").is_some_and(|site| !["same-origin", "none"].contains(&site.as_str())) {
             return refuse("another site's page asked; only the workbench's own page is answered");
         }
-        if request.method() != Method::GET {
+        let writes = is_api && request.method() == Method::POST;
+        if request.method() != Method::GET && !writes {
             return Err(Answer::error(StatusCode::METHOD_NOT_ALLOWED, "everything is read with GET"));
+        }
+        if writes && !request.headers().contains_key(ORIGIN) {
+            return refuse("a request that writes must name the workbench's own page in its Origin header");
         }
         let has_body = request.headers().contains_key(TRANSFER_ENCODING)
             || text(CONTENT_LENGTH.as_str()).is_some_and(|length| length != "0");

@@ -1,9 +1,11 @@
-//! The recordings that can be opened: one, or those in a folder. A name that is not in the list opens nothing.
+//! The recordings that can be opened: one, or those in a folder, and those that were saved since. A name that is not in the list
+//! opens nothing.
 
 use anyhow::{Context, Result, bail};
 use helenus_explain::Listed;
 use helenus_recording::{Manifest, Recording, State};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// The deepest folder that is searched for recordings.
 const DEEPEST: usize = 3;
@@ -12,11 +14,15 @@ const MOST: usize = 1000;
 /// The most files and folders to visit.
 const MOST_ENTRIES: usize = 20_000;
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Library {
     root: PathBuf,
     /// Whether the root folder itself is the recording.
     is_recording: bool,
+    /// The folder for saved recordings.
+    saves: PathBuf,
+    /// Recordings that were saved outside of the opened folder.
+    saved: Mutex<Vec<(String, PathBuf)>>,
 }
 
 impl Library {
@@ -26,20 +32,49 @@ impl Library {
             bail!("{} is neither a recording nor a folder of recordings", path.display());
         }
         let is_recording = is_recording(&root);
-        let library = Library { root, is_recording };
+        let saves = if is_recording { folder_of(&root) } else { root.clone() };
+        let library = Library { root, is_recording, saves, saved: Mutex::default() };
         if library.listed().is_empty() {
             bail!("there is no recording in {}; make one with: helenus record", path.display());
         }
         Ok(library)
     }
 
+    /// A recording that is about to begin. Saved recordings come into the folder `saves`.
+    pub fn of_new(path: &Path, saves: &Path) -> Result<Library> {
+        let (Some(name), folder) = (path.file_name(), folder_of(path)) else {
+            bail!("{} is no name of a new recording", path.display());
+        };
+        let found =
+            |folder: &Path| folder.canonicalize().with_context(|| format!("cannot open {}", folder.display()));
+        let (root, saves) = (found(&folder)?.join(name), found(saves)?);
+        Ok(Library { root, is_recording: true, saves, saved: Mutex::default() })
+    }
+
+    /// The folder for saved recordings.
+    pub fn saves(&self) -> &Path {
+        &self.saves
+    }
+
+    /// Lists a recording that was saved as `name` in the folder for them.
+    pub fn add_saved(&self, name: &str) {
+        if self.is_recording {
+            let saved = (name.to_string(), self.saves.join(name));
+            self.saved.lock().unwrap_or_else(PoisonError::into_inner).push(saved);
+        }
+    }
+
     /// All recordings that exist now, the newest first.
     pub fn listed(&self) -> Vec<Listed> {
         let mut found = Vec::new();
         for (name, path) in self.paths() {
-            if let Ok(manifest) = Manifest::of(&path) {
-                found.push((manifest.created_ns, Listed::of(&name, &manifest)));
-            }
+            let Ok(manifest) = Manifest::of(&path) else { continue };
+            // The facts of a kept recording are in its segments.
+            let manifest = match manifest.kept.is_some() {
+                true => Recording::open(&path).map_or(manifest, |recording| recording.manifest().clone()),
+                false => manifest,
+            };
+            found.push((manifest.created_ns, Listed::of(&name, &manifest)));
         }
         found.sort_by_key(|(created_ns, _)| std::cmp::Reverse(*created_ns));
         found.into_iter().map(|(_, listed)| listed).collect()
@@ -66,7 +101,10 @@ impl Library {
     fn paths(&self) -> Vec<(String, PathBuf)> {
         if self.is_recording {
             let name = self.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            return vec![(name, self.root.clone())];
+            let mut all = vec![(name, self.root.clone())];
+            let saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+            all.extend(saved.iter().filter(|(_, path)| is_recording(path)).cloned());
+            return all;
         }
         let (mut found, mut left) = (Vec::new(), MOST_ENTRIES);
         self.search(&self.root, 0, &mut left, &mut found);
@@ -94,6 +132,12 @@ impl Library {
             }
         }
     }
+}
+
+/// The folder that a path is in.
+fn folder_of(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new(".")).to_path_buf()
 }
 
 fn is_recording(folder: &Path) -> bool {

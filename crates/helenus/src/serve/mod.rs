@@ -9,6 +9,7 @@ mod guard;
 mod library;
 mod live;
 mod pages;
+mod save;
 #[cfg(test)]
 mod tests;
 mod work;
@@ -111,7 +112,7 @@ impl Server {
                     let (guard, api) = (Arc::clone(&guard), Arc::clone(&api));
                     async move {
                         let answer = match question(&guard, &request) {
-                            Ok((name, parameters)) => api.answer(&name, &parameters).await,
+                            Ok((name, parameters)) => api.answer(request.method(), &name, &parameters).await,
                             Err(answer) => answer,
                         };
                         Ok::<_, Infallible>(response(answer))

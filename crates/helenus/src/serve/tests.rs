@@ -5,6 +5,7 @@ use helenus_recording::{Manifest, Recorder, rows};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -61,6 +62,7 @@ fn serve() -> Served {
     record(&inside.join("deeper/two"));
     record(&outside);
     std::os::unix::fs::symlink(&outside, inside.join("linked")).unwrap();
+    std::os::unix::fs::symlink(folder.path().join("nowhere"), inside.join("dangling.helenus")).unwrap();
     std::fs::write(inside.join("manifest.txt"), "no recording").unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let library = Library::open(&inside).unwrap();
@@ -90,6 +92,16 @@ impl Served {
 
     fn with_token(&self, path: &str) -> String {
         self.ask(path, &format!("Authorization: Bearer {}\r\n", self.token))
+    }
+
+    fn post(&self, path: &str, headers: &str) -> String {
+        self.send(&format!("POST {path} HTTP/1.1\r\nHost: {}\r\n{headers}\r\n", self.address))
+    }
+
+    /// Saves a window, as the page does.
+    fn save(&self, parameters: &str) -> String {
+        let headers = format!("Authorization: Bearer {}\r\nOrigin: http://{}\r\n", self.token, self.address);
+        self.post(&format!("/api/save?{parameters}"), &headers)
     }
 
     /// The answer to a query.
@@ -123,8 +135,19 @@ fn strangers_are_refused() {
         is(&served.ask(list, &format!("{bearer}Sec-Fetch-Site: {site}\r\n")), "403");
     }
     is(&served.ask(list, &format!("{bearer}Sec-Fetch-Site: same-origin\r\n")), "200");
-    // Only GET is allowed.
-    is(&served.send(&format!("POST {list} HTTP/1.1\r\nHost: {host}\r\n{bearer}Content-Length: 0\r\n\r\n")), "405");
+    // Everything is read with GET, and only the workbench's own page writes, with POST.
+    let own = format!("Origin: http://{host}\r\n");
+    is(&served.post(list, &format!("{bearer}{own}")), "405");
+    is(&served.send(&format!("PUT {list} HTTP/1.1\r\nHost: {host}\r\n{bearer}{own}\r\n")), "405");
+    let save = "/api/save?recording=one&t=0-5&name=stolen";
+    is(&served.ask(save, &bearer), "405");
+    for headers in ["", &own, &bearer, &format!("{bearer}Origin: https://evil.example\r\n")] {
+        let status = if headers == own { "401" } else { "403" };
+        is(&served.post(save, headers), status);
+    }
+    is(&served.post(save, &format!("{bearer}{own}Sec-Fetch-Site: cross-site\r\n")), "403");
+    is(&served.post(save, &format!("{bearer}{own}Content-Length: 5\r\n")), "413");
+    assert_eq!(served.json(list).as_array().unwrap().len(), 2, "nothing was saved");
     is(&served.send(&format!("GET {list} HTTP/1.1\r\nHost: {host}\r\n{bearer}Content-Length: 9999999\r\n\r\n")), "413");
     let long = format!("GET {list}?q={} HTTP/1.1\r\nHost: {host}\r\n{bearer}\r\n", "x".repeat(1 << 20));
     assert!(!served.send(&long).starts_with("HTTP/1.1 200"), "a request is bounded");
@@ -217,6 +240,51 @@ fn a_window_has_answers_of_its_own() {
         assert!(answer.starts_with("HTTP/1.1 422") && answer.contains(why), "{question}: {answer}");
     }
     assert!(served.with_token("/api/nothing").starts_with("HTTP/1.1 404"));
+}
+
+#[test]
+fn a_window_is_saved_as_a_recording_of_its_own() {
+    let served = serve();
+    let answer = served.save("recording=one&t=12-15&name=slow");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let saved: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+    assert_eq!(saved["name"], "slow.helenus");
+    let path = Path::new(saved["path"].as_str().unwrap());
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    let listed = served.json("/api/recordings");
+    let copy = listed.as_array().unwrap().iter().find(|one| one["name"] == "slow.helenus").unwrap();
+    assert!(copy["title"].as_str().unwrap().starts_with("a slow read, 3.0s from 2023-11-14 22:13:32"), "{copy:#}");
+    let requests = copy["requests"].as_i64().unwrap();
+    // Requests that began before the window were under way in it.
+    assert!((3 * RATE..=4 * RATE).contains(&requests), "{requests}");
+    assert_eq!(served.json("/api/answer?recording=slow.helenus")["requests"], requests);
+    for (parameters, why) in [
+        ("recording=one&t=12-15&name=slow", "already"),
+        ("recording=one&t=12-15&name=../outside2", "no name for a recording"),
+        ("recording=one&t=12-15&name=%2Ftmp%2Fx", "no name for a recording"),
+        ("recording=one&t=12-15&name=dangling", "already"),
+        ("recording=../outside&t=12-15&name=other", "there is no recording"),
+        ("recording=one&t=12-15", "lacks name="),
+        ("recording=one&t=90-95&name=other", "no part of the recording"),
+    ] {
+        let answer = served.save(parameters);
+        assert!(answer.starts_with("HTTP/1.1 422") && answer.contains(why), "{parameters}: {answer}");
+    }
+    assert_eq!(served.json("/api/recordings").as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn what_is_saved_from_one_recording_is_listed_beside_it() {
+    let folder = TempDir::new().unwrap();
+    record(&folder.path().join("one"));
+    let library = Library::open(&folder.path().join("one")).unwrap();
+    assert_eq!(library.saves(), folder.path().canonicalize().unwrap());
+    record(&folder.path().join("saved"));
+    library.add_saved("saved");
+    let names: Vec<String> = library.listed().into_iter().map(|one| one.name).collect();
+    assert_eq!(names.len(), 2);
+    assert!(library.recording("saved").is_ok());
+    assert!(library.recording("other").is_err());
 }
 
 #[test]

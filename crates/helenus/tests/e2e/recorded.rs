@@ -1,6 +1,9 @@
 //! A recording of a real node is complete, and killing a process loses none of it.
 
 use crate::harness::{Place, Running, origin, pid_of_node, record_under_load, signal_to, size_of, wait_for};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::time::Duration;
 
@@ -19,6 +22,9 @@ fn a_recording_is_whole_whoever_ends_it() {
     let node = pid_of_node(&place);
     everything_is_recorded(&place, address);
     assert_eq!(agent_threads(node), 0, "the agent has left");
+
+    served_live(&place, address);
+    wait_for("the agent to leave with the workbench", || agent_threads(node) == 0);
 
     killed_and_salvaged(&place, address);
     wait_for("the agent to leave after its recorder was killed", || agent_threads(node) == 0);
@@ -73,6 +79,32 @@ fn requests_are_shown_live(place: &Place, address: &str) {
     assert!(!one["slowest"].as_array().unwrap().is_empty(), "{one:#}");
     let clients = place.json(&format!("clients --node {address} --for 2s --json"));
     assert!(clients["rows"][0]["drivers"][0].is_string(), "{clients:#}");
+}
+
+/// The workbench records a node by itself, also for `helenus freeze`, and leaves nothing behind.
+fn served_live(place: &Place, address: &str) {
+    let served = place.start(&format!("serve --node {address} --listen 127.0.0.1:0 --json"));
+    wait_for("the link", || served.printed().ends_with('\n'));
+    let link: Value = serde_json::from_str(&served.printed()).unwrap();
+    let (at, token) = link["link"].as_str().unwrap().strip_prefix("http://").unwrap().split_once("/#token=").unwrap();
+    let ask = |path: &str| {
+        let mut stream = TcpStream::connect(at).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {at}\r\nAuthorization: Bearer {token}\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    assert!(ask("/api/recordings").contains(&format!("[\"{address}\"]")), "{}", ask("/api/recordings"));
+    wait_for("figures of the node", || {
+        let live = ask("/api/live?recording=live.helenus");
+        live.contains("\"is_growing\":true") && ask("/api/live-table?recording=live.helenus&of=pools").contains(address)
+    });
+    place.well(&format!("freeze {address} --last 1m -o frozen"));
+    assert!(place.ask("frozen", "select count(*) from pools") > 0);
+    served.signal(libc::SIGINT);
+    let served = served.end();
+    assert!(served.status.success(), "{}", served.err);
+    assert!(served.err.contains("deleted the temporary recording"), "{}", served.err);
 }
 
 /// Kills the recorder and the load at once, in the middle of it; both recordings can be salvaged and explained.

@@ -166,6 +166,11 @@ impl Running {
         CommandOutput { status, out: self.out.whole(), err: self.err.whole() }
     }
 
+    /// Its standard output so far.
+    pub fn printed(&self) -> String {
+        self.out.until_now()
+    }
+
     /// Whether its standard error contains this text.
     pub fn has_said(&self, text: &str) -> bool {
         self.err.until_now().contains(text)

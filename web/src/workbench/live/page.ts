@@ -8,6 +8,7 @@ import { Store } from "../../state";
 import { Theme } from "../../theme";
 import { Choices } from "../choices";
 import type { Client } from "../client";
+import { nameOf, saveDialog } from "../save";
 import { sortable } from "../sortable";
 import { RecentFindings } from "./findings";
 import { type LiveLine, LiveLines, utc } from "./lines";
@@ -54,7 +55,12 @@ const LINES: LiveLine[][] = [
 ];
 
 /** The page of a growing recording: the last minutes, second by second. */
-export function livePage(client: Client, recording: string, title: string): HTMLElement[] {
+export function livePage(
+  client: Client,
+  recording: string,
+  title: string,
+  isOneOfMany: boolean,
+): HTMLElement[] {
   const theme = new Theme();
   const store = new Store({ start: 0, end: 1 });
   const choices = new Choices(store);
@@ -86,6 +92,17 @@ export function livePage(client: Client, recording: string, title: string): HTML
     }).toString();
     location.reload();
   };
+
+  const save = saveDialog(client, () => {
+    if (!view) return null;
+    const { from_s, to_s } = view.totals;
+    const [from, to] = [from_s, to_s].map((moment) => new Date(moment * 1000).toISOString());
+    return {
+      asked: { recording, at: `${from_s.toFixed(3)}-${to_s.toFixed(3)}` },
+      window: `${from?.slice(0, 19).replace("T", " ")} – ${to?.slice(11, 19)} UTC`,
+      name: nameOf(recording, to?.slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-") ?? ""),
+    };
+  });
 
   const state = h("span", { class: "live-state", role: "status" });
   const pauseButton = h("button", { type: "button", title: "Space", onclick: pause }, "Pause");
@@ -172,6 +189,7 @@ export function livePage(client: Client, recording: string, title: string): HTML
     { keys: [" "], does: "Pause, or go on", run: pause },
     { keys: ["ArrowLeft"], does: "Scroll back", run: () => scroll(-0.5) },
     { keys: ["ArrowRight"], does: "Scroll on", run: () => scroll(0.5) },
+    { keys: ["s"], does: "Save this window as a recording or a report", run: save.open },
     { keys: ["t"], does: "Switch between light and dark", run: () => theme.toggle() },
   ];
   listenToKeys(actions);
@@ -283,6 +301,7 @@ export function livePage(client: Client, recording: string, title: string): HTML
       { class: "top live-top" },
       h("h1", {}, title),
       state,
+      isOneOfMany && h("a", { href: "#" }, "All recordings"),
       h(
         "span",
         { class: "tools" },
@@ -295,6 +314,7 @@ export function livePage(client: Client, recording: string, title: string): HTML
           { type: "button", onclick: () => view && closer(view.totals.from_s, view.totals.to_s) },
           "Look closer",
         ),
+        h("button", { type: "button", title: "As a recording of its own, or as a report (s)", onclick: save.open }, "Save…"),
         h(
           "button",
           { type: "button", "aria-label": "Switch between light and dark", onclick: () => theme.toggle() },
@@ -321,6 +341,7 @@ export function livePage(client: Client, recording: string, title: string): HTML
       ),
       panel,
     ),
+    save.root,
   ];
 }
 

@@ -25,7 +25,13 @@ const SMALLEST_BYTES: u64 = 64 << 20;
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 const LOOK_FOR_NODES_EVERY: Duration = Duration::from_secs(3);
 
-pub(super) fn run(arguments: &Arguments, keep: Duration, cancel: &Cancel) -> Result<ExitCode> {
+/// Records until it is cancelled. Calls `attached` once the nodes are recorded.
+pub(super) fn run(
+    arguments: &Arguments,
+    keep: Duration,
+    cancel: &Cancel,
+    attached: impl FnOnce(),
+) -> Result<ExitCode> {
     if keep < SHORTEST {
         bail!("--keep {keep:?} is too short: give {SHORTEST:?} or more");
     }
@@ -42,7 +48,7 @@ pub(super) fn run(arguments: &Arguments, keep: Duration, cancel: &Cancel) -> Res
     let _announcement = Announcement::begin(&folder, names)?;
     let triggers = Watching::start(&arguments.triggers, &folder, keeper.recorder().clock(), keep)?;
     let mut recording = Recording::new(arguments, keeper, keep, triggers);
-    let outcome = recording.run(targets, cancel);
+    let outcome = recording.run(targets, cancel, attached);
     recording.detach();
     if let Some(triggers) = recording.triggers.take() {
         triggers.stop().iter().for_each(Line::print);
@@ -127,7 +133,7 @@ impl<'a> Recording<'a> {
         }
     }
 
-    fn run(&mut self, first: Vec<(String, Target)>, cancel: &Cancel) -> Result<()> {
+    fn run(&mut self, first: Vec<(String, Target)>, cancel: &Cancel, attached: impl FnOnce()) -> Result<()> {
         let started = Instant::now();
         let mut steps = Steps::new();
         steps.step(format_args!("attaching to {} node(s)", first.len()));
@@ -139,6 +145,7 @@ impl<'a> Recording<'a> {
             terminal::nanos(i64::try_from(self.keep.as_nanos()).unwrap_or(i64::MAX)),
             self.keeper.folder().display()
         ));
+        steps.keep(attached);
         let (mut swept, mut looked) = (Instant::now(), Instant::now());
         let wanted: BTreeSet<String> = self.places.iter().map(|(name, _)| name.clone()).collect();
         while !cancel.is_cancelled() && self.arguments.lasts.is_none_or(|lasts| started.elapsed() < lasts) {
