@@ -7,6 +7,9 @@ HELENUS = $(CARGO_TARGET_DIR)/release/helenus
 # A Python with the readers that are not ours, for the tests of the recording.
 export HELENUS_TEST_PYTHON ?= $(HOME)/.cache/helenus/python/bin/python
 
+# A test of the pages runs the binary.
+export HELENUS_TEST_BINARY ?= $(HELENUS)
+
 # In the same Python, a client that is not ours.
 HELENUS_TEST_DRIVER = $(dir $(HELENUS_TEST_PYTHON))../.cassandra-driver
 
