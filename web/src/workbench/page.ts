@@ -186,7 +186,11 @@ function top(subject: Subject, recordings: readonly Listed[], save: () => void):
     h(
       "span",
       { class: "tools" },
-      h("button", { type: "button", title: "As a recording of its own, or as a report (s)", onclick: save }, "Save…"),
+      h(
+        "button",
+        { type: "button", title: "As a recording of its own, or as a report (s)", onclick: save },
+        "Save…",
+      ),
       copyButton("Copy link", "Copy a link to this view", () => copyText(location.href)),
     ),
   );

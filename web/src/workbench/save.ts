@@ -23,7 +23,13 @@ export function saveDialog(
 ): { root: HTMLDialogElement; open(): void } {
   let shown: Savable | null = null;
   const window = h("p", { class: "quiet" });
-  const name = h("input", { type: "text", pattern: NAME, required: true, spellcheck: "false", autocomplete: "off" });
+  const name = h("input", {
+    type: "text",
+    pattern: NAME,
+    required: true,
+    spellcheck: "false",
+    autocomplete: "off",
+  });
   const said = h("p", { role: "status", class: "said" });
   const recording = h(
     "button",
@@ -99,7 +105,14 @@ export function saveDialog(
 
 /** A name that the server takes, made of the recording's name and of what was chosen. */
 export function nameOf(recording: string, chosen: string): string {
-  const stem = recording.split("/").at(-1)?.replace(/\.helenus$/, "") ?? "";
+  const stem =
+    recording
+      .split("/")
+      .at(-1)
+      ?.replace(/\.helenus$/, "") ?? "";
   const name = chosen === "" ? stem : `${stem}-${chosen}`;
-  return name.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "").slice(0, 100);
+  return name
+    .replace(/[^A-Za-z0-9._-]+/g, "-")
+    .replace(/^[^A-Za-z0-9]+/, "")
+    .slice(0, 100);
 }

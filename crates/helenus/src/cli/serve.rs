@@ -5,7 +5,9 @@ use crate::terminal;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use helenus_cassandra::Cancel;
+use std::fs::Permissions;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread::JoinHandle;
@@ -124,7 +126,8 @@ impl Place {
             None if on_disk.is_dir() => on_disk.to_path_buf(),
             _ => std::env::temp_dir(),
         };
-        let temporary = tempfile::Builder::new().prefix("helenus-serve-").tempdir_in(&root);
+        let private = Permissions::from_mode(0o700);
+        let temporary = tempfile::Builder::new().prefix("helenus-serve-").permissions(private).tempdir_in(&root);
         let temporary = temporary.with_context(|| format!("cannot make a temporary folder in {}", root.display()))?;
         let folder = temporary.path().join("live.helenus");
         Ok(Place { folder, saves: PathBuf::from("."), temporary: Some(temporary) })

@@ -45,8 +45,7 @@ impl Library {
         let (Some(name), folder) = (path.file_name(), folder_of(path)) else {
             bail!("{} is no name of a new recording", path.display());
         };
-        let found =
-            |folder: &Path| folder.canonicalize().with_context(|| format!("cannot open {}", folder.display()));
+        let found = |folder: &Path| folder.canonicalize().with_context(|| format!("cannot open {}", folder.display()));
         let (root, saves) = (found(&folder)?.join(name), found(saves)?);
         Ok(Library { root, is_recording: true, saves, saved: Mutex::default() })
     }

@@ -23,13 +23,7 @@ pub(super) struct Saves(Mutex<()>);
 
 impl Saves {
     /// Copies a window, in ns on the clock of the recording, into the library's folder for saved recordings.
-    pub(super) fn save(
-        &self,
-        library: &Library,
-        recording: &str,
-        window: (i64, i64),
-        name: &str,
-    ) -> Result<Saved> {
+    pub(super) fn save(&self, library: &Library, recording: &str, window: (i64, i64), name: &str) -> Result<Saved> {
         let name = checked(name)?;
         let out = library.saves().join(&name);
         // Also a link that leads nowhere.
@@ -75,7 +69,8 @@ fn title(whole: &str, (from_ns, to_ns): (i64, i64)) -> String {
 
 /// Refuses to fill the disk. The copy has at most the rows of the whole recording.
 fn room_for(from: &Recording, folder: &Path) -> Result<()> {
-    let facts = rustix::fs::statvfs(folder).with_context(|| format!("cannot look at the disk of {}", folder.display()))?;
+    let facts =
+        rustix::fs::statvfs(folder).with_context(|| format!("cannot look at the disk of {}", folder.display()))?;
     let left = (facts.f_blocks.saturating_mul(facts.f_frsize) as f64 * LEFT_FREE) as u64;
     let usable = facts.f_bavail.saturating_mul(facts.f_frsize).saturating_sub(left);
     let needed: u64 = from.manifest().tables.values().map(|table| table.bytes).sum();

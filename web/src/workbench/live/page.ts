@@ -314,7 +314,11 @@ export function livePage(
           { type: "button", onclick: () => view && closer(view.totals.from_s, view.totals.to_s) },
           "Look closer",
         ),
-        h("button", { type: "button", title: "As a recording of its own, or as a report (s)", onclick: save.open }, "Save…"),
+        h(
+          "button",
+          { type: "button", title: "As a recording of its own, or as a report (s)", onclick: save.open },
+          "Save…",
+        ),
         h(
           "button",
           { type: "button", "aria-label": "Switch between light and dark", onclick: () => theme.toggle() },

@@ -26,12 +26,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(1);
 const LOOK_FOR_NODES_EVERY: Duration = Duration::from_secs(3);
 
 /// Records until it is cancelled. Calls `attached` once the nodes are recorded.
-pub(super) fn run(
-    arguments: &Arguments,
-    keep: Duration,
-    cancel: &Cancel,
-    attached: impl FnOnce(),
-) -> Result<ExitCode> {
+pub(super) fn run(arguments: &Arguments, keep: Duration, cancel: &Cancel, attached: impl FnOnce()) -> Result<ExitCode> {
     if keep < SHORTEST {
         bail!("--keep {keep:?} is too short: give {SHORTEST:?} or more");
     }
