@@ -28,7 +28,7 @@ fn requests_in_tls_are_read_inside_the_jvm() {
     place.well(&format!("up --name encrypted --address {address} --heap 768m {encryption}"));
     let load = format!("keyvalue/mixed --tls-ca {} --rate 150", place.path("node.pem").display());
 
-    // Connections that begin during the recording.
+    // Connections that begin while it is recorded.
     record_under_load(&place, "whole", address, &format!("{load} --for 6s"), |_| {});
     let expected = place.ask("whole", "select count(*) from requests");
     let lost = place.ask("whole", "select sum(lost) from sources where source = 'wire'");
@@ -36,6 +36,11 @@ fn requests_in_tls_are_read_inside_the_jvm() {
     let seen = place.ask("whole", seen);
     assert!(seen + lost >= expected && (lost > 0 || seen == expected), "{seen} of {expected} seen, {lost} lost");
     assert_eq!(place.ask("whole", "select count(*) from sources where source = 'wire' and provider <> 'jvm'"), 0);
+
+    let (certificate, store) = (place.path("node.pem"), place.path("node.p12"));
+    let (certificate, store) = (certificate.to_str().unwrap(), store.to_str().unwrap());
+    let clients = [(&GOCQL, vec!["4", certificate]), (&JAVA, vec!["5", store, "secret1"])];
+    every_request_is_recorded(&place, address, "jvm", &clients);
 
     // Connections that are open before the recording.
     let driven = place.start(&format!("load {load} --for 25s --node {address} -o driven"));
@@ -105,7 +110,7 @@ fn requests_are_recorded(place: &Place, name: &str, table: &str, meanwhile: &str
         let seen = place.ask(name, &format!("{count} and {of_table} and {meanwhile}"));
         assert!(seen <= 400 && seen + lost >= 400, "{name}: {seen} of 400 {statement}, {lost} lost");
     }
-    // Each INSERT binds a different id.
+    // Each INSERT binds an id of its own.
     let inserts = format!("from wire where statement like 'INSERT INTO foreign_shop.{table} %' and opcode = 'EXECUTE'");
     let of_one = place.ask(name, &format!("select count(*) {inserts} and token = {TOKEN_OF_107}"));
     assert!(of_one <= 1 && of_one + lost >= 1, "{name}: {of_one} of one partition of {table}, {lost} lost");

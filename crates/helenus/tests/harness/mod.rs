@@ -56,7 +56,11 @@ impl Place {
 
     /// Runs helenus to its end. Words are split at spaces.
     pub fn run(&self, arguments: &str) -> CommandOutput {
-        Running::of(self.command(arguments)).end()
+        let began = Instant::now();
+        let output = Running::of(self.command(arguments)).end();
+        // Shown for a test that fails, or for all with --nocapture: where the time of a slow test goes.
+        eprintln!("{:6.1} s  helenus {arguments}", began.elapsed().as_secs_f64());
+        output
     }
 
     /// Runs helenus, which must succeed, and returns its stdout.

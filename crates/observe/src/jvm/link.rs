@@ -1,7 +1,7 @@
-//! The recorder's end of the connection to an agent.
+//! Our end of the connection to an agent.
 //!
-//! The agent connects to a socket of the recorder on loopback and shows a token; nothing in the server listens. When
-//! the connection ends, for whatever reason, the agent undoes all that it did.
+//! The agent connects out to a socket of ours on loopback and shows a token; nothing in the server listens. When the
+//! connection ends, however it ends, the agent undoes all that it did.
 
 use crate::names::ThreadNames;
 use crate::source::say;
@@ -18,34 +18,34 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// The most lines of the agent's log that are shown. A healthy agent writes a few within hours.
+/// Lines of the agent's log that are shown. A healthy agent writes a handful in hours.
 const LOG_LINES_SHOWN: usize = 1000;
 
-/// What the agent is asked for: sources and settings.
+/// The request to the agent: sources and settings.
 #[derive(Debug, Clone)]
 pub struct StartRequest {
     pub node: String,
     pub interval: Duration,
-    /// A thread that wakes up at least this late counts as stalled.
+    /// A thread that wakes later than this after its time is a stall.
     pub stall_bound: Duration,
     pub sources: &'static [&'static str],
-    /// The provider of all these sources; None to ask the agent.
+    /// How all of them are captured; None to ask the agent.
     pub provider: Option<&'static str>,
-    /// The node's CQL address, if the agent also records requests.
+    /// The node's CQL address, if its requests are recorded, too.
     pub requests_at: Option<SocketAddr>,
 }
 
-/// The state of the connection.
+/// How far it is with the connection.
 #[derive(Debug, Default)]
 enum Connection {
     #[default]
     Awaited,
     Open(TcpStream),
-    /// Closed: no agent is accepted any more.
+    /// No agent is accepted any more.
     Closed,
 }
 
-/// The recorder's end of the connection to the agent of one node.
+/// Our end of the connection to the agent of one node.
 #[derive(Debug)]
 pub struct AgentLink {
     address: SocketAddr,
@@ -53,7 +53,7 @@ pub struct AgentLink {
     wanted: StartRequest,
     connection: Arc<Mutex<Connection>>,
     connected: Receiver<Result<Hello, String>>,
-    /// The recorder that receives rows once the agent has restarted its sources.
+    /// The recorder for rows after the agent has restarted its sources.
     next: Arc<Mutex<Option<Recorder>>>,
     restarted: Receiver<()>,
     reader: JoinHandle<()>,
@@ -61,9 +61,10 @@ pub struct AgentLink {
 }
 
 impl AgentLink {
-    /// Listens on loopback for the agent in process `pid`, and writes its rows to the recording.
+    /// Listens on loopback for the agent that runs in process `pid`, and takes its rows into the recording.
     ///
-    /// # Errors If no agent in that process could reach the recorder.
+    /// # Errors
+    /// When no agent in that process could get to us.
     pub fn listen(
         pid: u32,
         recorder: Recorder,
@@ -89,7 +90,7 @@ impl AgentLink {
             restarted: say_restarted,
         };
         let reader = std::thread::Builder::new().name("agent-link".into()).spawn(move || {
-            // The receiver may have been dropped.
+            // The receiver may be gone.
             let _ = say_ended.send(reader.run(&listener));
         });
         let reader = reader
@@ -112,8 +113,7 @@ impl AgentLink {
         })
     }
 
-    /// Asks the agent to start again for another recording, and waits until it has. After that the previous recording
-    /// gets no rows.
+    /// Has the agent start again for another recording, and waits until it has. After that the old recording gets no rows.
     pub fn continue_in(&self, recorder: &Recorder, within: Duration) -> Result<(), String> {
         *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(recorder.clone());
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,9 +126,9 @@ impl AgentLink {
     pub fn detach(self, within: Duration) -> Result<(), String> {
         let closed =
             std::mem::replace(&mut *self.connection.lock().unwrap_or_else(PoisonError::into_inner), Connection::Closed);
-        // An agent that never connected has changed nothing. The accepting thread sees that the listener was closed.
+        // An agent that never connected has changed nothing. The waiting thread sees the closed listener.
         let Connection::Open(mut stream) = closed else { return Ok(()) };
-        // The connection may have ended already, which detaches the agent as well.
+        // The connection may have ended by itself, which is a detach as well.
         let _ = protocol::write_detach(&mut stream);
         let until = Instant::now() + within;
         match self.ended.recv_timeout(until.saturating_duration_since(Instant::now())) {
@@ -201,11 +201,11 @@ impl AgentReader {
                 }
                 Ok(Frame::Packets(bytes)) => {
                     // Packets are sent only if there is a reader for them.
-                    if let Some(Err(error)) = tapped.as_mut().map(|tapped| tapped.take(&bytes)) {
+                    if let Some(Err(error)) = tapped.as_mut().map(|tapped| tapped.take(bytes)) {
                         break format!("the agent sent {error}");
                     }
                 }
-                // No command was sent, so a reply is ignored.
+                // No command was sent.
                 Ok(Frame::Reply(_)) => {}
                 Ok(Frame::Bye(reason)) => break reason,
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break "its JVM has ended".to_string(),
@@ -223,7 +223,7 @@ impl AgentReader {
         ended
     }
 
-    /// Waits for the connection that knows the token; others are closed.
+    /// Waits for the one that knows the token; others are turned away.
     fn accept(&self, listener: &AgentListener) -> Result<(impl Read + use<>, Hello), String> {
         let on_refused = |error: &io::Error| {
             let line = format!("turned a connection away: {error}");
@@ -255,13 +255,13 @@ impl AgentReader {
         self.note(hello)
     }
 
-    /// From here on, rows go into the next recording.
+    /// From here on rows go into the next recording.
     fn use_next_recording(&mut self, hello: &Hello) -> io::Result<()> {
         if let Some(next) = self.next.lock().unwrap_or_else(PoisonError::into_inner).take() {
             self.recorder = next;
         }
         self.note(hello)?;
-        // The caller may have stopped waiting.
+        // The waiting caller may have given up.
         let _ = self.restarted.send(());
         Ok(())
     }
@@ -337,7 +337,7 @@ mod tests {
         (link.unwrap(), recorder, received)
     }
 
-    /// Connects as an agent would, with the token.
+    /// Connects as the agent does, with the token.
     fn agent(link: &AgentLink) -> TcpStream {
         let token = link.agent_options().split_once("token=").unwrap().1;
         let json = format!(r#"{{"pid":7,"schema":"{FINGERPRINT}","agent":"0.1.0","java":"17"}}"#);

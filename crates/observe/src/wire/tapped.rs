@@ -1,5 +1,5 @@
-//! Requests from inside the JVM: the agent copies the bytes of client connections after decryption, and they are parsed
-//! here in the same way as those of packets.
+//! Requests from inside the JVM: the agent copies the bytes of client connections after decryption, and they are read here
+//! as those of packets are.
 //!
 //! Time is that of the server's event loop: a request that waits in the socket while the node is paused has not begun yet.
 
@@ -11,8 +11,15 @@ use super::replicas::RingTable;
 use super::rows::{Account, Rows};
 use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::ops::Range;
+use std::time::{Duration, Instant};
 
 const PROVIDER: &str = "jvm";
+
+/// The agent sends what an event loop has copied every 20 ms, one event loop after the other. So a request can arrive before
+/// an answer that its client had got through another event loop: an EXECUTE before the answer to its PREPARE. After this time
+/// whatever came before it is there.
+const ARRIVES_WITHIN: Duration = Duration::from_millis(50);
 
 // The flags of the agent's records, as in `io.helenus.agent.requests.Packets`.
 const FROM_NODE: u8 = 1;
@@ -21,16 +28,46 @@ const END: u8 = 4;
 const IPV6: u8 = 8;
 const STATEMENT: u8 = 0x80;
 
-/// The source as the manifest lists it.
+/// The source as a manifest has it.
 pub(crate) fn facts(node: &str) -> SourceFacts {
     SourceFacts { name: SOURCE.into(), node: node.into(), provider: PROVIDER.into(), note: String::new() }
 }
 
-/// Makes rows of one node's requests from the bytes that the agent copied. It is used by one thread.
+/// Makes rows of one node's requests from bytes that the agent copied. Used by one thread.
 pub(crate) struct Tapped {
     rows: Rows,
     conversations: Conversations,
+    /// In the order of their arrival.
+    frames: Vec<Frame>,
     cpu_ns: i64,
+}
+
+/// Records of one event loop.
+struct Frame {
+    arrived: Instant,
+    bytes: Vec<u8>,
+    /// Of each record that was not read yet, when it happened, which never goes back, and where it is in the bytes.
+    records: Vec<(i64, Range<usize>)>,
+}
+
+impl Frame {
+    /// # Errors
+    /// If the bytes are not valid records.
+    fn new(bytes: Vec<u8>, arrived: Instant) -> Result<Frame, &'static str> {
+        let mut records = Vec::new();
+        let mut left = bytes.as_slice();
+        let mut latest_ns = i64::MIN;
+        while !left.is_empty() {
+            let from = bytes.len() - left.len();
+            if let Record::Packet { time_ns, .. } =
+                record(&mut left).ok_or("bytes of requests that are not understood")?
+            {
+                latest_ns = latest_ns.max(time_ns);
+            }
+            records.push((latest_ns, from..bytes.len() - left.len()));
+        }
+        Ok(Frame { arrived, bytes, records })
+    }
 }
 
 /// A record that the agent sent.
@@ -42,16 +79,25 @@ enum Record<'a> {
 
 impl Tapped {
     pub(crate) fn new(recorder: Recorder, node: String, address: SocketAddr) -> Tapped {
-        Tapped { rows: Rows::new(recorder, node, PROVIDER), conversations: Conversations::new(address), cpu_ns: 0 }
+        let (rows, conversations) = (Rows::new(recorder, node, PROVIDER), Conversations::new(address));
+        Tapped { rows, conversations, frames: Vec::new(), cpu_ns: 0 }
     }
 
-    /// Reads records.
+    /// Takes in records, which are read when those from before them are there.
     ///
-    /// # Errors If the bytes are not valid records.
-    pub(crate) fn take(&mut self, mut bytes: &[u8]) -> Result<(), &'static str> {
+    /// # Errors
+    /// If the bytes are not valid records.
+    pub(crate) fn take(&mut self, bytes: Vec<u8>) -> Result<(), &'static str> {
         let begun_ns = cpu_time_of_this_thread_ns();
-        let mut all_read = Ok(());
-        while !bytes.is_empty() {
+        let frame = Frame::new(bytes, Instant::now());
+        self.cpu_ns += cpu_time_of_this_thread_ns() - begun_ns;
+        self.frames.push(frame?);
+        Ok(())
+    }
+
+    /// Reads the records of all event loops up to the last that arrived by this time.
+    fn read(&mut self, arrived_by: Instant) {
+        for mut bytes in in_order(&mut self.frames, arrived_by) {
             match record(&mut bytes) {
                 Some(Record::Packet { time_ns, packet }) => {
                     self.conversations.take_packet(time_ns, &packet, &mut |exchange| self.rows.add(exchange));
@@ -67,18 +113,18 @@ impl Tapped {
                     let key = PartitionKey::at(keyspace, &key, &text);
                     self.conversations.statements.learn(id, &text, keyspace, key);
                 }
-                None => {
-                    all_read = Err("bytes of requests that are not understood");
-                    break;
-                }
+                None => debug_assert!(false, "all records of a frame were read when it arrived"),
             }
         }
-        self.cpu_ns += cpu_time_of_this_thread_ns() - begun_ns;
-        all_read
+        self.frames.retain(|frame| !frame.records.is_empty());
     }
 
-    /// Writes the rows that are due; must be called often.
+    /// Writes what is due; to be called often.
     pub(crate) fn write(&mut self, is_last: bool) {
+        let begun_ns = cpu_time_of_this_thread_ns();
+        let now = Instant::now();
+        self.read(if is_last { now } else { now.checked_sub(ARRIVES_WITHIN).unwrap_or(now) });
+        self.cpu_ns += cpu_time_of_this_thread_ns() - begun_ns;
         self.rows.write(is_last);
         if is_last || self.rows.is_report_due() {
             let account = Account { cpu_ns: std::mem::take(&mut self.cpu_ns), dropped: 0, remark: None };
@@ -91,6 +137,21 @@ impl Tapped {
         self.write(true);
         self.rows.continue_in(recorder);
     }
+}
+
+/// Takes the records that happened before the last that arrived by this time out of all frames, in the order in which they
+/// happened.
+fn in_order(frames: &mut [Frame], arrived_by: Instant) -> Vec<&[u8]> {
+    let arrived = frames.iter().filter(|frame| frame.arrived <= arrived_by);
+    let Some(until_ns) = arrived.filter_map(|frame| Some(frame.records.last()?.0)).max() else { return Vec::new() };
+    let mut due = Vec::new();
+    for Frame { bytes, records, .. } in frames {
+        let count = records.partition_point(|(time_ns, _)| *time_ns <= until_ns);
+        due.extend(records.drain(..count).map(|(time_ns, range)| (time_ns, &bytes[range])));
+    }
+    // Stable: records of one event loop stay in their order.
+    due.sort_by_key(|(time_ns, _)| *time_ns);
+    due.into_iter().map(|(_, bytes)| bytes).collect()
 }
 
 /// Reads the next record.
@@ -163,6 +224,31 @@ mod tests {
         assert_eq!(record(&mut left), Some(statement));
         assert!(left.is_empty());
         assert!(record(&mut &bytes[..bytes.len() - 1]).is_some(), "the first is whole");
+    }
+
+    #[test]
+    fn what_another_event_loop_sent_before_is_read_before() {
+        let early = Instant::now();
+        let late = early + ARRIVES_WITHIN;
+        let [prepared, later] = [30, 90].map(|time_ns| packet_record(FROM_NODE, time_ns, 5, b"prepared"));
+        let execute = packet_record(0, 40, 5, b"execute");
+        let mut frames = vec![
+            Frame::new(execute.clone(), early).unwrap(),
+            Frame::new([prepared.clone(), later.clone()].concat(), late).unwrap(),
+        ];
+        assert_eq!(in_order(&mut frames, early), [prepared, execute]);
+        assert_eq!(in_order(&mut frames, early), [[0; 0]; 0]);
+        assert_eq!(in_order(&mut frames, late), [later]);
+    }
+
+    #[test]
+    fn a_frame_knows_when_its_records_happened() {
+        let mut bytes = packet_record(0, 70, 5, b"a");
+        let first = bytes.len();
+        bytes.extend(packet_record(FROM_NODE, 60, 5, b"bc"));
+        let frame = Frame::new(bytes.clone(), Instant::now()).unwrap();
+        assert_eq!(frame.records, [(70, 0..first), (70, first..bytes.len())]);
+        assert!(Frame::new(bytes[1..].to_vec(), Instant::now()).is_err());
     }
 
     proptest! {
