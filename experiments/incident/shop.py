@@ -9,7 +9,7 @@ import random
 import sys
 import time
 
-from cassandra.cluster import Cluster
+from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile
 from cassandra.concurrent import execute_concurrent_with_args
 from cassandra.policies import RoundRobinPolicy
 
@@ -59,7 +59,8 @@ def serve(session, seconds):
 
 
 def main(what, address, *seconds):
-    cluster = Cluster([address], load_balancing_policy=RoundRobinPolicy(), protocol_version=5)
+    profile = ExecutionProfile(load_balancing_policy=RoundRobinPolicy())
+    cluster = Cluster([address], execution_profiles={EXEC_PROFILE_DEFAULT: profile}, protocol_version=5)
     with cluster:
         session = cluster.connect()
         {"fill": fill, "grow": grow, "serve": serve}[what](session, *map(float, seconds))

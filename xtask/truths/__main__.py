@@ -48,7 +48,12 @@ def measure(helenus, folder, wanted, arguments):
         kinds = [kind for kind in wanted if kind.base.name == base]
         of_base = folder / base.replace(" ", "-")
         of_base.mkdir()
-        nodes = Nodes(helenus, of_base, kinds[0].base)
+        try:
+            nodes = Nodes(helenus, of_base, kinds[0].base)
+        except Failure as failure:
+            absent |= {kind.name: str(failure) for kind in kinds}
+            say(f"{base}: left out, {failure}")
+            continue
         try:
             for number in range(arguments.runs):
                 for kind in kinds:

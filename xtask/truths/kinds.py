@@ -113,16 +113,12 @@ def lossy_network(_nodes, _loads):
 CPUS = os.cpu_count() or 1
 PLAIN = Base(
     "plain",
-    (
-        *("--set", "compaction_throughput=0MiB/s", "--set", "batch_size_fail_threshold=10MiB"),
-        *("--set", "batch_size_warn_threshold=10MiB"),
-    ),
+    ("--set", "batch_size_fail_threshold=10MiB", "--set", "batch_size_warn_threshold=10MiB"),
     {"write": 5_000, **ORDERS, "fill_hot": 6_000, "fill_feeds": 2_000, "remove": 600},
 )
 SMALL_HEAP = Base("small heap", ("--heap", "160m"), {"write": 2_000, **ORDERS})
-ONE_READER = Base("one reader", ("--set", "concurrent_reads=2"), {"write": 2_000, **ORDERS})
 ONE_CLIENT_THREAD = Base("one thread", ("--set", "native_transport_max_threads=1"), {"write": 2_000, **ORDERS})
-SHORT_TIMEOUTS = Base("short timeouts", ("--set", "read_request_timeout=10ms"), {"write": 2_000, **ORDERS})
+SHORT_TIMEOUTS = Base("short timeouts", ("--set", "read_request_timeout=100ms"), {"write": 2_000, **ORDERS})
 COLD = Base(
     "cold",
     ("--set", "disk_access_mode=standard", "--set", "file_cache_size=32MiB", "--heap", "512m"),
@@ -174,15 +170,7 @@ KINDS = [
         bursts(lambda nodes, _loads: faults.histogram(nodes.pids[0])),
     ),
     Kind("lost packets", PLAIN, (Right("retransmission", "lost"),), lossy_network, weights="read=95,all_orders=3,write=2"),
-    Kind(
-        "compaction",
-        PLAIN,
-        (Right("compaction-or-flush|disk-wait", "compaction"),),
-        weights="read=50,visit=50",
-        rate=600,
-    ),
     Kind("small heap", SMALL_HEAP, (Right("gc-pause|gc-time|heap.*", "heap"),), weights="read=8,all_orders=2"),
-    Kind("one reader", ONE_READER, (Right("pool-queue", "concurrent_reads"),), weights="read=92,all_orders=8"),
     Kind(
         "one client thread",
         ONE_CLIENT_THREAD,

@@ -5,7 +5,7 @@ use helenus_cassandra::target::{self, TargetName};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Names of compiler threads in HotSpot and GraalVM. The kernel keeps 15 characters of a name.
 const NAMES: [&str; 3] = ["C1 CompilerThre", "C2 CompilerThre", "JVMCI CompilerT"];
@@ -45,6 +45,11 @@ impl Compilers {
         Some(Duration::from_nanos(used_ns))
     }
 
+    /// The CPUs that they have used since the last call, which was at `begun`.
+    pub(crate) fn share_since(&mut self, begun: Instant) -> Option<f64> {
+        self.used().map(|used| used.as_secs_f64() / begun.elapsed().as_secs_f64())
+    }
+
     fn read(&self) -> HashMap<PathBuf, u64> {
         let folders = self.folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok());
         let threads = folders.flatten().filter_map(Result::ok).map(|entry| entry.path());
@@ -72,10 +77,10 @@ mod tests {
         let busy =
             busy.spawn(move || while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {}).unwrap();
         let mut compilers = own();
-        let until = std::time::Instant::now() + Duration::from_secs(30);
+        let until = Instant::now() + Duration::from_secs(30);
         let mut used = Duration::ZERO;
         // On a busy machine the thread may not have run yet.
-        while used.is_zero() && std::time::Instant::now() < until {
+        while used.is_zero() && Instant::now() < until {
             used += compilers.used().unwrap_or_default();
         }
         drop(stop);

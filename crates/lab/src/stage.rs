@@ -22,6 +22,8 @@ const WARM_UP_STRETCH: Duration = Duration::from_secs(3);
 const QUIET: f64 = 0.05;
 /// The warm-up ends after this many quiet stretches in a row, because the JIT compiles in bursts.
 const QUIET_STRETCHES: u32 = 2;
+/// How long the load rests at most after a stretch, so that the compilers, which get little of the CPUs beside it, catch up.
+const LONGEST_REST: Duration = Duration::from_secs(5);
 
 /// A run in progress.
 pub(crate) struct Stage<'s> {
@@ -137,8 +139,9 @@ impl<'s> Stage<'s> {
             }
             let begun = Instant::now();
             self.closed_loop("warm-up", calibrate.in_flight, WARM_UP_STRETCH.min(left), nodes, workload)?;
-            share = compilers.used().map(|used| used.as_secs_f64() / begun.elapsed().as_secs_f64());
+            share = compilers.share_since(begun);
             quiet = if share.is_some_and(|share| share < QUIET) { quiet + 1 } else { 0 };
+            self.rest_while_compiling(&mut compilers);
         }
         if let Some(share) = share.filter(|share| *share >= QUIET) {
             self.remark(format!(
@@ -149,6 +152,18 @@ impl<'s> Stage<'s> {
             ));
         }
         Ok(())
+    }
+
+    fn rest_while_compiling(&self, compilers: &mut Compilers) {
+        let until = Instant::now() + LONGEST_REST;
+        loop {
+            let begun = Instant::now();
+            self.rest(POLL_EVERY);
+            let is_busy = compilers.share_since(begun).is_some_and(|share| share >= QUIET);
+            if !is_busy || Instant::now() >= until || self.cancel.is_cancelled() {
+                return;
+            }
+        }
     }
 
     /// The throughput of a closed loop in an unmeasured phase.

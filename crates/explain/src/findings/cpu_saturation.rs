@@ -40,7 +40,10 @@ impl Check for CpuSaturation {
         let windows = windows(evidence, &[waits, busy], tested_share > 0.0);
         let others = evidence.shortage.others(&windows);
         let cpus: f64 = others.iter().map(|other| other.cpus).sum();
-        let names = others.first().filter(|_| cpus >= WORTH_NAMING_CPUS).map(|first| named(first, cpus));
+        // What is not tested is said of others only if they used more than the nodes themselves: a client has its part, too.
+        let own = evidence.machine.usage(&windows).server_cpus.unwrap_or_default();
+        let is_theirs = cpus >= WORTH_NAMING_CPUS && (tested_share > 0.0 || cpus > own);
+        let names = others.first().filter(|_| is_theirs).map(|first| named(first, cpus));
         let words = (
             title(main, tested_share, throughout.share, names.as_deref()),
             detail(evidence, (waits, busy), &windows, &others),

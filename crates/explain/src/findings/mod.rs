@@ -19,8 +19,9 @@
 //!
 //! The knee of a stepped load comes first. Then findings are ranked by severity, and by share of the slow requests ×
 //! their excess over the median. Unexplained requests, and busy CPUs whose user is unknown, come after all serious
-//! findings that name a cause, and unexplained requests after advice of the same severity. Advice about tables comes
-//! after a finding that explains most of the slow requests.
+//! findings that name a cause; unexplained requests, and CPUs that the node itself kept busy throughout, also come after
+//! advice of the same severity, which may say with what. Advice about tables comes after a finding that explains most of
+//! the slow requests.
 
 mod advised;
 mod background;
@@ -102,7 +103,8 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
     } else {
         findings.iter_mut().for_each(|finding| tell_minor(finding, false));
     }
-    let is_open = |finding: &Finding| finding.finding == unexplained::NAME && finding.severity > Severity::Information;
+    let is_open =
+        |finding: &Finding| is_nameless(finding) && finding.severity > Severity::Information && finding.share.is_none();
     findings.sort_by(|a, b| {
         let by_severity = b.severity.cmp(&a.severity).then(is_open(a).cmp(&is_open(b)));
         by_severity.then(b.weight.total_cmp(&a.weight))

@@ -31,6 +31,16 @@ public final class Pools extends SampledSource {
     metrics.groups().values().forEach(this::read);
   }
 
+  /** The pools that requests go through: their queues come and go within milliseconds. */
+  @Override
+  void readBetween() {
+    metrics.groups().values().stream().filter(beans -> !isInternal(beans)).forEach(this::read);
+  }
+
+  private static boolean isInternal(Map<String, Metric> beans) {
+    return beans.values().iterator().next().key("path").equals("internal");
+  }
+
   private void read(Map<String, Metric> beans) {
     Metric any = beans.values().iterator().next();
     long now = System.nanoTime();

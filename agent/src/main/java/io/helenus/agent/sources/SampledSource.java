@@ -18,6 +18,9 @@ public abstract class SampledSource {
   /** Reads the source now and writes its rows, unflushed. */
   abstract void read() throws Exception;
 
+  /** Reads what changes within milliseconds, ten times an interval; nothing by default. */
+  void readBetween() throws Exception {}
+
   /** Whether the source may be read again within its share of the CPU. */
   boolean isDue(long nanoTime) {
     return nanoTime - pausedUntilNs >= 0;

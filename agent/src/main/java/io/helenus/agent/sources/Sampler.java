@@ -8,12 +8,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * The thread "helenus-agent-sampler". At every interval it reads the sampled sources, then reports
- * captured and lost rows and CPU time of all sources. A source that would take more than a small
+ * The thread "helenus-agent-sampler". At every interval it reads the sampled sources, and in between what changes
+ * fast, then reports captured and lost rows and CPU time of all sources. A source that would take more than a small
  * share of a CPU, such as the figures of thousands of tables, is read less often ({@link
  * SampledSource#isDue}).
  */
 public final class Sampler {
+  /** Readings within an interval, of sources that have something to read more often. */
+  private static final int READINGS = 10;
+
   private final long intervalNs;
   private final List<SampledSource> sources;
   private final List<Feed> feeds;
@@ -66,27 +69,33 @@ public final class Sampler {
 
   private void run() {
     long due = System.nanoTime();
-    while (!stopped) {
+    for (int reading = 0; !stopped; reading = (reading + 1) % READINGS) {
       for (SampledSource source : sources) {
         if (source.isDue(System.nanoTime())) {
-          read(source);
+          read(source, reading == 0);
         }
       }
-      report();
-      // Missed intervals are skipped.
-      due = Math.max(due + intervalNs, System.nanoTime());
+      if (reading == 0) {
+        report();
+      }
+      // Missed readings are skipped.
+      due = Math.max(due + intervalNs / READINGS, System.nanoTime());
       while (!stopped && System.nanoTime() < due) {
         LockSupport.parkNanos(due - System.nanoTime());
       }
     }
   }
 
-  private void read(SampledSource source) {
+  private void read(SampledSource source, boolean isWhole) {
     Feed feed = source.feed;
     long cpuNs = Feed.ownCpuNs();
     try {
-      source.read();
-      feed.flush();
+      if (isWhole) {
+        source.read();
+        feed.flush();
+      } else {
+        source.readBetween();
+      }
     } catch (Throwable e) {
       feed.fail(e);
       if (!failed.contains(source)) {
@@ -96,6 +105,8 @@ public final class Sampler {
     }
     long tookNs = Feed.ownCpuNs() - cpuNs;
     feed.spend(tookNs);
-    source.setCost(tookNs, System.nanoTime());
+    if (isWhole) {
+      source.setCost(tookNs, System.nanoTime());
+    }
   }
 }
