@@ -136,7 +136,8 @@ impl Bound {
 }
 
 impl Range {
-    /// # Errors A sentence with the range.
+    /// # Errors
+    /// A sentence with the range.
     pub fn check(&self, number: i64) -> Result<(), String> {
         match (self.least..=self.most).contains(&number) {
             true => Ok(()),

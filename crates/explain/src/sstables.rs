@@ -114,7 +114,8 @@ const TIER_TIMES: i64 = 4;
 
 /// The groups of each table, in ascending order of level, window or size.
 ///
-/// # Errors A recording that can't be read.
+/// # Errors
+/// A recording that can't be read.
 pub fn sstable_groups(engine: &Engine, sstables: &[Sstable]) -> Result<Vec<SstableGroup>, Error> {
     let windows = windows(engine)?;
     let mut groups = Vec::new();

@@ -23,7 +23,8 @@ pub const WORKBENCH_CSS: &str = include_str!(concat!(env!("OUT_DIR"), "/workbenc
 /// The names of the files that are stubs in a binary built for `make check`.
 const MISSING: Option<&str> = option_env!("HELENUS_MISSING");
 
-/// # Errors Fails if the binary was built with stubs instead of these files.
+/// # Errors
+/// Fails if the binary was built with stubs instead of these files.
 pub fn all_there() -> anyhow::Result<()> {
     match MISSING {
         None => Ok(()),

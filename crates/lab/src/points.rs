@@ -47,7 +47,8 @@ fn all(experiment: &Experiment) -> Vec<Wanted<'_>> {
 
 /// Checks the points in the jars of the release.
 ///
-/// # Errors [`Error`] for the first point that is not available.
+/// # Errors
+/// [`Error`] for the first point that is not available.
 pub(crate) fn check_release(run: &Run<'_>, cancel: &Cancel, tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), Error> {
     let all = all(run.experiment);
     if all.is_empty() {

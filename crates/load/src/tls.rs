@@ -77,7 +77,8 @@ impl Tls {
 
     /// TLS over a socket that is connected to a node.
     ///
-    /// # Errors If TLS can't begin. Errors from the node appear at the first read or write.
+    /// # Errors
+    /// If TLS can't begin. Errors from the node appear at the first read or write.
     pub fn over(&self, socket: TcpStream, node: IpAddr) -> io::Result<StreamOwned<ClientConnection, TcpStream>> {
         Ok(StreamOwned::new(self.connect(node).map_err(io::Error::other)?, socket))
     }

@@ -58,7 +58,8 @@ pub struct Jmx {
 impl Jmx {
     /// Starts the JVM, and waits until it reads the node.
     ///
-    /// # Errors If there is no Java, and when the node can't be reached or refuses.
+    /// # Errors
+    /// If there is no Java, and when the node can't be reached or refuses.
     pub fn open(
         recorder: &Recorder,
         node: &str,
@@ -150,7 +151,8 @@ impl Jmx {
 
     /// Continues in another recording; after that no rows go into the previous one.
     ///
-    /// # Errors Fails if the connection has ended, for example because the node has ended.
+    /// # Errors
+    /// Fails if the connection has ended, for example because the node has ended.
     pub fn continue_in(&self, recorder: &Recorder) -> Result<(), JmxError> {
         self.name_node(recorder)?;
         let refused = |reason| JmxError::Refused { address: self.endpoint.address.clone(), reason };

@@ -60,7 +60,8 @@ impl Observation {
     /// Continues in another recording while the agents stay in their JVMs. From then on the old recording gets no rows.
     /// The options and the processes must be the same as at the start.
     ///
-    /// # Errors If an agent or a process has ended. Then stop the observation, and start a new one.
+    /// # Errors
+    /// If an agent or a process has ended. Then stop the observation, and start a new one.
     pub fn continue_in(
         &mut self,
         recorder: &Recorder,

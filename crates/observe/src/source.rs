@@ -18,7 +18,8 @@ pub(crate) trait Source {
     /// Begins to record what the options request, which may be nothing. All parts that were started are added to
     /// `running`, even if an error is returned.
     ///
-    /// # Errors An error fails the whole recording. A source that is optional reports for each node what is not
+    /// # Errors
+    /// An error fails the whole recording. A source that is optional reports for each node what is not
     /// recorded and why ([`Context::degrade`]), and returns Ok.
     fn start(
         &self,
@@ -41,7 +42,8 @@ pub(crate) trait Running: std::fmt::Debug + Send {
     /// Continues in another recording; from then on nothing goes into the previous one. Returns false if the source
     /// can't do so. Then it is stopped and started again in the other recording, and misses what happens in between.
     ///
-    /// # Errors Fails if the source has ended.
+    /// # Errors
+    /// Fails if the source has ended.
     fn continue_in(&mut self, _context: &Context<'_>) -> Result<bool, Error> {
         Ok(false)
     }

@@ -33,7 +33,8 @@ const DEFINITIONS: &str = "definitions";
 impl Views {
     /// Records the node's settings and the definitions of its tables.
     ///
-    /// # Errors If the connection fails, or the node has no such tables (before 4.0).
+    /// # Errors
+    /// If the connection fails, or the node has no such tables (before 4.0).
     pub fn open(
         recorder: &Recorder,
         node: &str,
@@ -45,7 +46,8 @@ impl Views {
 
     /// Like [`Views::open`], for use when another source reads the changing tables.
     ///
-    /// # Errors As [`Views::open`].
+    /// # Errors
+    /// As [`Views::open`].
     pub fn of_definitions(recorder: &Recorder, node: &str, connection: Connection) -> Result<Views, Error> {
         Views::of(recorder, node, connection, None, &[DEFINITIONS])
     }
@@ -65,7 +67,8 @@ impl Views {
 
     /// Continues in another recording, which gets the settings and the schema, too.
     ///
-    /// # Errors If the connection fails.
+    /// # Errors
+    /// If the connection fails.
     pub fn continue_in(&mut self, recorder: &Recorder) -> Result<(), Error> {
         self.recorder = recorder.clone();
         self.begin()
@@ -93,7 +96,8 @@ impl Views {
 
     /// Reads and records all changing tables; does nothing if only definitions are recorded.
     ///
-    /// # Errors If the connection fails.
+    /// # Errors
+    /// If the connection fails.
     pub fn read(&mut self) -> Result<(), Error> {
         if self.sources == [DEFINITIONS] {
             return Ok(());

@@ -239,7 +239,8 @@ impl Manifest {
 
 /// Reserves disk space for the last manifest, which must report the rows that a full disk has cost.
 ///
-/// # Errors [`Error::DiskFull`] if the disk has no space for the reserve: such a recording could not even report its
+/// # Errors
+/// [`Error::DiskFull`] if the disk has no space for the reserve: such a recording could not even report its
 /// losses.
 pub(crate) fn make_reserve(folder: &Folder) -> Result<(), Error> {
     let mut file = folder.create_file(RESERVE)?;

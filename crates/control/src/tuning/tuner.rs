@@ -50,7 +50,8 @@ pub struct Tuner {
 impl Tuner {
     /// Changes a setting of the node that the link is connected to. The change is in the journal before it is made.
     ///
-    /// # Errors [`Error::Refused`]: nothing has changed, and nothing is left in the journal. After [`Error::Broken`] it
+    /// # Errors
+    /// [`Error::Refused`]: nothing has changed, and nothing is left in the journal. After [`Error::Broken`] it
     /// is not known whether the change was made, and the entry stays.
     pub fn apply(
         &self,
@@ -98,7 +99,8 @@ impl Tuner {
 
     /// Renews the lease of a change and stores that in the journal. Returns the new entry.
     ///
-    /// # Errors [`Error::NotInForce`] when the node does not have the change any more; then nothing is changed.
+    /// # Errors
+    /// [`Error::NotInForce`] when the node does not have the change any more; then nothing is changed.
     pub fn renew(&self, entry: &Entry, lease: Duration) -> Result<Entry, Error> {
         let gone = |why: &str| Error::NotInForce {
             what: format!("{} on {}", entry.setting, entry.node),

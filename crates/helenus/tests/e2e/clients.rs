@@ -21,7 +21,8 @@ pub const GOCQL: Client = Client { driver: "gocql", table: "gocql", named: "gocq
 pub const JAVA: Client = Client { driver: "java", table: "java", named: "Java", make: java };
 
 impl Client {
-    /// # Errors The program that this client needs, if the machine does not have it.
+    /// # Errors
+    /// The program that this client needs, if the machine does not have it.
     pub fn command(&self) -> Result<Command, String> {
         (self.make)()
     }

@@ -41,7 +41,8 @@ impl Cleaner {
     /// Stops the nodes, has the snapshot cleared, and removes the folder and then the entry. A step that fails does not
     /// stop the others; the call can be repeated.
     ///
-    /// # Errors What remains and why; the entry stays.
+    /// # Errors
+    /// What remains and why; the entry stays.
     pub fn clean(&self, entry: &Entry) -> Result<(), Error> {
         self.clean_but(entry, true)
     }

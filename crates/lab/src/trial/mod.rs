@@ -109,7 +109,8 @@ pub struct Outcome {
 impl Trial<'_> {
     /// Runs the try, and removes everything that it created, however it ends.
     ///
-    /// # Errors [`Error`]. If something remains, it is in the journal, and the second value names it.
+    /// # Errors
+    /// [`Error`]. If something remains, it is in the journal, and the second value names it.
     pub fn run(&self, tell: &mut dyn FnMut(Progress), cancel: &Cancel) -> (Result<Outcome, Error>, Option<Error>) {
         let mut entry = Entry {
             node: self.node.to_string(),
@@ -300,7 +301,8 @@ impl Trial<'_> {
         Ok((snapshot, schema, copied))
     }
 
-    /// # Errors [`Error::Unreadable`] if the keyspace's folder is not readable.
+    /// # Errors
+    /// [`Error::Unreadable`] if the keyspace's folder is not readable.
     fn readable(&self, entry: &Entry) -> Result<(), Error> {
         for data in &entry.data {
             let folder = data.join(&entry.keyspace);

@@ -69,7 +69,8 @@ impl Room {
         Ok(Room { available: facts.f_bavail * facts.f_frsize, left: (total as f64 * LEFT) as u64 })
     }
 
-    /// # Errors [`Error::Room`], which says what would fit.
+    /// # Errors
+    /// [`Error::Room`], which says what would fit.
     pub fn check(&self, need: &Need, folder: &Path) -> Result<(), Error> {
         let usable = self.available.saturating_sub(self.left);
         if need.disk_bytes() <= usable {

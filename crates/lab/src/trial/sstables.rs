@@ -86,7 +86,8 @@ fn is_of_an_index(name: &str) -> bool {
 /// Links files into a folder of ours, or copies them. Returns how many bytes of immutable components were copied
 /// instead of linked.
 ///
-/// # Errors [`Error::Unreadable`], [`Error::File`] (of kind not found if the file was removed), [`Error::Cancelled`].
+/// # Errors
+/// [`Error::Unreadable`], [`Error::File`] (of kind not found if the file was removed), [`Error::Cancelled`].
 pub(super) fn link(files: &[PathBuf], to: &Path, mut done: impl FnMut(usize), cancel: &Cancel) -> Result<u64, Error> {
     std::fs::create_dir_all(to).map_err(file("make the folder", to))?;
     let mut copied = 0;

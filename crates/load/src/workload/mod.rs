@@ -178,7 +178,8 @@ impl Workload {
 
     /// Multiplies the number of keys.
     ///
-    /// # Errors Fails if the scaled parameters have different numbers of keys: the population would be ambiguous in a
+    /// # Errors
+    /// Fails if the scaled parameters have different numbers of keys: the population would be ambiguous in a
     /// recording.
     pub fn scale(&mut self, times: u64) -> Result<(), Error> {
         let mut populations: Vec<u64> = Vec::new();
