@@ -89,6 +89,7 @@ queries! {
     ERRORS_BY_OUTCOME = "errors_by_outcome",
     PHASES = "phases",
     LOSSES = "losses",
+    LEFT_OUT = "left_out",
     CPU_BINS = "cpu_bins",
     GROUPS = "groups",
     GROUP_BINS = "group_bins",

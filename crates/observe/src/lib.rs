@@ -4,6 +4,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod budget;
 mod check;
 mod counters;
 mod cpus;
@@ -33,6 +34,7 @@ mod views;
 mod wire;
 mod worker;
 
+pub use budget::{Budget, BudgetChange, Kept as KeptBudget};
 pub use check::{Check, CheckState};
 pub use counters::{Countable, countable};
 pub use ebpf::Unavailable;

@@ -86,6 +86,27 @@ impl Observation {
         self.start_where(&context, options, |place| ended.contains(&place))
     }
 
+    /// Goes on with other options: sources whose options differ are stopped, and started again.
+    ///
+    /// # Errors
+    /// As [`Observation::start`]. Stop the observation then, and start a new one.
+    pub fn change(
+        &mut self,
+        recorder: &Recorder,
+        watched: &[Watched],
+        (before, after): (&Options, &Options),
+        events: &Events,
+    ) -> Result<(), Error> {
+        let names = self.names.clone();
+        let context = Context { recorder, watched, names: &names, events };
+        let (before, settled) = (before.settled(), after.settled());
+        let is_other = |place: usize| !(SOURCES[place].is_same)(&before, &settled);
+        for (_, running) in self.running.iter_mut().enumerate().rev().filter(|(place, _)| is_other(*place)) {
+            running.drain(..).for_each(|part| drop(part.stop()));
+        }
+        self.start_where(&context, after, is_other)
+    }
+
     /// Stops all sources, and returns messages about changes that may not be undone.
     pub fn stop(self) -> Vec<String> {
         self.running.into_iter().rev().flatten().filter_map(Running::stop).collect()

@@ -20,6 +20,8 @@ type Start = fn(&Context<'_>, &Options, &mut Vec<Box<dyn Running>>) -> Result<()
 pub(crate) struct Registered {
     pub(crate) start: Start,
     pub(crate) check: fn(&Options) -> Result<(), String>,
+    /// Whether both have the same options for this source.
+    pub(crate) is_same: fn(&Options, &Options) -> bool,
     checks: fn() -> Vec<Check>,
 }
 
@@ -30,6 +32,7 @@ macro_rules! registry {
         pub(crate) const SOURCES: &[Registered] = &[$(Registered {
             start: |context, options, running| $source.start(context, &options.$options, running),
             check: |options| $source.check(&options.$options),
+            is_same: |one, other| one.$options == other.$options,
             checks: || $source.checks(),
         }),*];
 

@@ -14,6 +14,8 @@ pub(crate) struct Coverage {
     pub(crate) lost: Vec<Lost>,
     /// Intervals in which the machine was not observed.
     pub(crate) gaps: Vec<Interval>,
+    /// When the recorder left something out to keep to its budget, and what, in order.
+    pub(crate) left_out: Vec<(Interval, String)>,
 }
 
 /// Name of the source that writes the rows of all others.
@@ -113,6 +115,10 @@ impl Coverage {
             }
             coverage.sources.insert(source);
         }
+        let rows = engine.sql(&query::LEFT_OUT.fill(&[]))?;
+        let times = rows.integers("start_ns")?.into_iter().zip(rows.integers("end_ns")?);
+        let times = times.map(|(start, end)| Interval { start, end });
+        coverage.left_out = times.zip(rows.texts("left_out")?).collect();
         for manifest in engine.manifests() {
             coverage.sources.extend(manifest.sources.iter().map(|source| source.name.clone()));
             coverage.lost.extend(manifest.losses.iter().map(|loss| Lost {

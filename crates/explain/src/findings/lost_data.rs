@@ -3,7 +3,7 @@
 use super::finding::{Check, Finding};
 use crate::evidence::Evidence;
 use crate::severity::Severity;
-use crate::timeline::{covered_ns, total_ns};
+use crate::timeline::{Interval, covered_ns, merge, total_ns};
 use crate::{query, text};
 use serde_json::json;
 
@@ -25,6 +25,7 @@ impl Check for LostData {
         findings.extend(self.missing(evidence));
         findings.extend(self.lost(evidence));
         findings.extend(self.gaps(evidence));
+        findings.extend(self.left_out(evidence));
         findings
     }
 }
@@ -89,6 +90,38 @@ impl LostData {
         finding.query = query::LOSSES.fill(&[]);
         finding.weight = share - BELOW_CAUSES;
         finding.evidence = json!({ "rows_lost": rows, "rows_lost_share": share, "losses": whose });
+        Some(finding)
+    }
+
+    /// What the recorder left out in the judged time, to keep to its budget.
+    fn left_out(&self, evidence: &Evidence) -> Option<Finding> {
+        let stretches: Vec<Interval> = evidence.judged.stretches.iter().map(|stretch| stretch.window).collect();
+        let judged = if stretches.is_empty() { vec![evidence.span] } else { stretches };
+        let mut times: Vec<(&str, Vec<Interval>)> = Vec::new();
+        for (time, what) in &evidence.coverage.left_out {
+            let inside = judged.iter().map(|window| time.clip(*window)).filter(|inside| inside.length() > 0);
+            let place = times.iter().position(|(known, _)| known == what).unwrap_or(times.len());
+            if place == times.len() {
+                times.push((what, Vec::new()));
+            }
+            times[place].1.extend(inside);
+        }
+        times.retain(|(_, inside)| !inside.is_empty());
+        let all = merge(times.iter().flat_map(|(_, inside)| inside.iter().copied()).collect());
+        let hull = Interval { start: all.first()?.start, end: all.last()?.end };
+        let share = total_ns(&all) as f64 / total_ns(&merge(judged)).max(1) as f64;
+        let each: Vec<String> =
+            times.iter().map(|(what, inside)| format!("{what} ({})", text::time_ns(total_ns(inside)))).collect();
+        let title = format!("The recorder left something out in {} of the time, for its budget", text::percent(share));
+        let detail = format!(
+            "{}. Requests and stacks count by their weights, so that their rates and shares still hold; what has no weight has no rows of that time.",
+            each.join("; ")
+        );
+        let mut finding = Finding::new(self.name(), Severity::Information, title, detail, hull);
+        finding.next = "record with a higher `--budget`, or leave out sources that you don't need.".into();
+        finding.query = query::LEFT_OUT.fill(&[]);
+        finding.weight = -BELOW_CAUSES;
+        finding.evidence = json!({ "left_out": each, "left_out_share": share });
         Some(finding)
     }
 

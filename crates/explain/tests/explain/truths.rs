@@ -258,6 +258,31 @@ fn rows_that_a_recorder_lost_are_counted_once() {
 }
 
 #[test]
+fn what_was_left_out_for_a_budget_is_said() {
+    let left_out = |recorder: &Recorder| {
+        let left_out = ["", "one in 2 connections is followed", "one in 4 connections is followed", ""];
+        for (second, left_out) in (20..).zip(left_out) {
+            recorder.append(rows::SourceReport {
+                time_ns: crate::world::T0 + second * S,
+                interval_ns: S,
+                source: "budget",
+                provider: "proc",
+                lost_reason: left_out,
+                cpu_ns: Some(S / 50),
+                ..rows::SourceReport::default()
+            });
+        }
+    };
+    let explained = World { more: Some(left_out), ..World::default() }.explain();
+    let findings = &explained.explanation.findings;
+    let left_out = findings.iter().find(|found| !found.evidence["left_out"].is_null()).unwrap();
+    assert_eq!(left_out.severity, Severity::Information);
+    let expected = "one in 2 connections is followed (1.0 s); one in 4 connections is followed (1.0 s). Requests";
+    assert!(left_out.detail.starts_with(expected), "{}", left_out.detail);
+    assert!(findings.iter().all(|found| found.evidence["rows_lost"].is_null()), "nothing was lost");
+}
+
+#[test]
 fn every_query_of_a_finding_runs() {
     let step = |name, rate_per_s| Phase { name, rate_per_s, seconds: 9, measured: true };
     let every =

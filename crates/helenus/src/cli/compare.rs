@@ -28,7 +28,7 @@ pub struct Arguments {
     #[arg(long)]
     unpaired: bool,
     /// A difference below this many percent is none
-    #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = margin)]
+    #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = super::percent)]
     margin: f64,
     /// Exit with code 1 if this figure is worse, such as throughput or response_p99 (repeatable). Figures named here
     /// are judged apart from the others, which takes fewer runs
@@ -37,13 +37,6 @@ pub struct Arguments {
     /// As JSON
     #[arg(long)]
     json: bool,
-}
-
-/// Parses a percentage as a share.
-fn margin(text: &str) -> Result<f64, String> {
-    let wrong = || "percent above 0 and below 100, such as 5".to_string();
-    let percent: f64 = text.trim_end_matches('%').trim().parse().map_err(|_| wrong())?;
-    if percent > 0.0 && percent < 100.0 { Ok(percent / 100.0) } else { Err(wrong()) }
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {

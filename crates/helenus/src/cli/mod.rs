@@ -179,6 +179,13 @@ fn duration(text: &str) -> Result<Duration, String> {
     helenus_notation::quantity::duration(text).map_err(|error| error.to_string())
 }
 
+/// A share in percent, above 0 and below 100: 5 or 5%.
+fn percent(text: &str) -> Result<f64, String> {
+    let wrong = || "percent above 0 and below 100, such as 5".to_string();
+    let percent: f64 = text.trim_end_matches('%').trim().parse().map_err(|_| wrong())?;
+    if percent > 0.0 && percent < 100.0 { Ok(percent / 100.0) } else { Err(wrong()) }
+}
+
 /// Like [`duration`], but also accepts `0s`.
 fn duration_or_zero(text: &str) -> Result<Duration, String> {
     if text.trim() == "0s" { Ok(Duration::ZERO) } else { duration(text) }

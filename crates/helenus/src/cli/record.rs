@@ -31,6 +31,7 @@ use std::time::{Duration, Instant};
   helenus record --node 127.0.0.1 --for 60s
   helenus record --pid 4711 -o peak.helenus
   helenus record --node 127.0.0.1 --keep 30m --max-size 2GiB -o flight.helenus
+  helenus record --node 127.0.0.1 --keep 30m --budget 2%
   helenus record --node 127.0.0.1 --keep 30m --trigger 'p99(read) > 200ms for 10s' --exec 'echo $HELENUS_REPORT'
   helenus record --node 127.0.0.1 -- cassandra-stress write n=1000000
   helenus record --node 127.0.0.1 --no-agent --for 10s
@@ -56,6 +57,10 @@ pub struct Arguments {
     /// Record until Ctrl-C or for --for, and keep the last minutes: what is older is deleted, and so is the oldest above --max-size
     #[arg(long, value_name = "DURATION", value_parser = super::duration, conflicts_with = "command")]
     keep: Option<Duration>,
+    /// With --keep: the share of the time of the CPUs that the nodes may run on, which the recorder and its agent may take. It records
+    /// less while it takes more: first of fewer connections, then fewer stacks, then no single system calls and no scheduling
+    #[arg(long, value_name = "PERCENT", value_parser = super::percent, requires = "keep")]
+    budget: Option<f64>,
     #[command(flatten)]
     triggers: trigger::TriggerOptions,
     #[command(flatten)]

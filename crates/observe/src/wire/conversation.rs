@@ -141,6 +141,12 @@ impl Conversations {
         Some(LeftOut { weight: all as f64 / followed as f64 })
     }
 
+    /// Follows the connections of an earlier sample again, which all that are followed now belong to. The others are met under
+    /// way.
+    pub(super) fn widen(&mut self, sample: Sample) {
+        self.sample = sample;
+    }
+
     /// Processes a packet, from its IP header on.
     pub(super) fn take(&mut self, time_ns: i64, packet: &[u8], mut each: impl FnMut(Exchange)) {
         if let Some(packet) = Packet::read(packet, self.port) {
@@ -624,6 +630,35 @@ mod tests {
         let of_sample = |one: &&Exchange| sample.follows(one.client_port) && one.last_answer_ns > all[half - 1].0;
         assert_eq!(later.len(), whole.iter().filter(of_sample).count());
         assert_eq!(conversations.lost(), [0; LOST_REASONS.len()]);
+    }
+
+    #[test]
+    fn connections_that_were_left_out_are_followed_again() {
+        let captured = captured("v5");
+        let copies = packets(&captured).into_iter().flat_map(|(time_ns, packet)| {
+            (0..32).map(move |copy| {
+                let mut packet = packet;
+                packet.client.set_port(packet.client.port().wrapping_add(copy * 150));
+                (time_ns, packet)
+            })
+        });
+        let all: Vec<(i64, Packet<'_>)> = copies.collect();
+        let mut conversations = Conversations::new(node());
+        let (first, second) = (all.len() / 3, all.len() * 2 / 3);
+        let take = |conversations: &mut Conversations, part: &[(i64, Packet<'_>)]| {
+            let mut got = Vec::new();
+            part.iter()
+                .for_each(|(time_ns, packet)| conversations.take_packet(*time_ns, packet, &mut |one| got.push(one)));
+            got
+        };
+        take(&mut conversations, &all[..first]);
+        conversations.narrow(1).unwrap();
+        let fewer = conversations.sample();
+        assert!(take(&mut conversations, &all[first..second]).iter().all(|one| fewer.follows(one.client_port)));
+        conversations.widen(Sample::default());
+        let again = take(&mut conversations, &all[second..]);
+        assert!(again.iter().any(|one| fewer.follows(one.client_port)));
+        assert!(again.iter().any(|one| !fewer.follows(one.client_port)));
     }
 
     proptest! {

@@ -45,6 +45,8 @@ pub use keys::Keys;
 pub use provider::RequestsFrom;
 use ring::{HANDED_OVER_AFTER, Ring};
 use rows::{Account, Rows};
+pub(crate) use sample::Halvings;
+use sample::Sample;
 use std::net::SocketAddr;
 use std::time::Duration;
 pub(crate) use tapped::{Tapped, facts as facts_of_the_jvm};
@@ -66,6 +68,9 @@ pub struct WireOptions {
     /// Receives the texts of partition keys of requests on the wire.
     #[arg(skip)]
     pub keys: Option<Keys>,
+    /// Halves the connections while they are followed. None to follow as many as `requests` says.
+    #[arg(skip)]
+    pub(crate) halvings: Option<Halvings>,
 }
 
 impl WireOptions {
@@ -138,11 +143,10 @@ pub(crate) fn address_of(node: &Watched) -> Result<SocketAddr, Unavailable> {
 /// Begins to record the requests of a node. If the agent records them, nothing has to run here.
 fn start_one(context: &Context<'_>, node: &Watched, options: &WireOptions) -> Result<Option<Worker>, Unavailable> {
     let address = address_of(node)?;
-    let keys = options.keys.clone();
     match options.requests.of(node, address, options.has_agent) {
         RequestsFrom::Jvm if options.has_agent => Ok(None),
         RequestsFrom::Jvm => Err(Unavailable::new("the agent reads them inside the JVM", "leave out --no-agent")),
-        from => listen(context, node, address, from == RequestsFrom::Auto, keys).map(Some),
+        from => listen(context, node, address, from == RequestsFrom::Auto, options.clone()).map(Some),
     }
 }
 
@@ -152,13 +156,13 @@ fn listen(
     node: &Watched,
     address: SocketAddr,
     has_budget: bool,
-    keys: Option<Keys>,
+    options: WireOptions,
 ) -> Result<Worker, Unavailable> {
     let (recorder, node_there) = (context.recorder.clone(), node.clone());
     let prepare = move || {
         // Ask before packets are captured, so that this query is not recorded.
         let mut conversations = Conversations::new(address);
-        conversations.statements.keys = keys;
+        conversations.statements.keys = options.keys;
         // This thread does nothing else, and stays in the node's network namespace.
         network::enter(node_there.pid.cast_signed())
             .map_err(|error| Unavailable::new(error.to_string(), "run as root on the host"))?;
@@ -168,7 +172,9 @@ fn listen(
         let mut rows = Rows::new(recorder, node_there.node, PROVIDER);
         answers.drivers.into_iter().for_each(|(client, driver)| rows.learn(client, driver));
         let cpu_ns = cpu_time_of_this_thread_ns();
-        Ok::<_, Unavailable>((Listener { ring, conversations, rows, cpu_ns, budget }, answers.note))
+        let halvings = options.halvings.filter(|_| has_budget);
+        let listener = Listener { ring, conversations, rows, cpu_ns, budget, halvings, own: 0, fuller: Vec::new() };
+        Ok::<_, Unavailable>((listener, answers.note))
     };
     let (worker, note) = Worker::start(SOURCE, prepare, Listener::run)?;
     Ok(worker.noted(context, vec![facts(SOURCE, &node.node, PROVIDER, &note)]))
@@ -182,6 +188,12 @@ struct Listener {
     cpu_ns: i64,
     /// The budget; None to follow all connections at any cost.
     budget: Option<Budget>,
+    /// Halvings that the budget of the whole recorder asks for.
+    halvings: Option<Halvings>,
+    /// Halvings that this listener's own budget asked for, which stay.
+    own: u32,
+    /// The connections before each narrowing, with the weight of their requests.
+    fuller: Vec<(Sample, f64)>,
 }
 
 impl Listener {
@@ -220,22 +232,46 @@ impl Listener {
         let share = self.budget.as_mut().and_then(|budget| budget.spend(cpu_ns, interval));
         let mut remark = None;
         if let Some(share) = share {
-            self.keep_to_budget(share);
+            if let Some(fewer) = share.fewer() {
+                self.narrow(fewer);
+                self.own = self.conversations.sample().level;
+            }
+            self.follow_as_wanted();
             remark = Some(self.cost(share));
         }
         let dropped = self.ring.dropped();
         self.rows.report(&mut self.conversations, Account { cpu_ns, dropped, remark });
     }
 
-    /// Follows fewer connections if the cost exceeds the budget.
-    fn keep_to_budget(&mut self, share: Share) {
-        let Some(fewer) = share.fewer() else { return };
+    /// Follows fewer connections, as far as enough are left.
+    fn narrow(&mut self, halvings: u32) {
         // The requests so far keep their weight.
         self.rows.append();
-        if let Some(left_out) = self.conversations.narrow(fewer)
-            && self.ring.narrow(self.conversations.sample()).is_ok()
-        {
+        let before = (self.conversations.sample(), self.rows.weight);
+        if let Some(left_out) = self.conversations.narrow(halvings) {
+            // Packets that the kernel goes on to pass are left out here.
+            let _ = self.ring.follow(self.conversations.sample());
+            self.fuller.push(before);
             self.rows.weight *= left_out.weight;
+        }
+    }
+
+    /// Follows as few connections as the budget of the whole recorder asks for, or more of them again.
+    fn follow_as_wanted(&mut self) {
+        let Some(halvings) = &self.halvings else { return };
+        let wanted = halvings.wanted().max(self.own);
+        let level = self.conversations.sample().level;
+        if wanted > level {
+            self.narrow(wanted - level);
+        }
+        let fewer = self.fuller.partition_point(|(sample, _)| sample.level < wanted);
+        if let Some((sample, weight)) = self.fuller.get(fewer).copied()
+            && self.ring.follow(sample).is_ok()
+        {
+            self.rows.append();
+            self.conversations.widen(sample);
+            self.rows.weight = weight;
+            self.fuller.truncate(fewer);
         }
     }
 

@@ -104,7 +104,7 @@ impl Ring {
     }
 
     /// From now on, captures only packets of these connections.
-    pub(super) fn narrow(&self, sample: Sample) -> io::Result<()> {
+    pub(super) fn follow(&self, sample: Sample) -> io::Result<()> {
         attach_filter(&self.socket, self.node, sample)
     }
 

@@ -3,6 +3,32 @@
 //! A connection is followed from its first packet to its last, or not at all, since requests could not be paired
 //! otherwise. The same ports are chosen here and by the filter in the kernel.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How often the connections are to be halved at least; a budget for the whole recorder changes it while they are followed.
+#[derive(Debug, Clone, Default)]
+pub struct Halvings(Arc<AtomicU32>);
+
+impl Halvings {
+    pub(crate) fn set(&self, halvings: u32) {
+        self.0.store(halvings, Ordering::Relaxed);
+    }
+
+    pub(crate) fn wanted(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Two are the same if they have the same number now and later.
+impl PartialEq for Halvings {
+    fn eq(&self, other: &Halvings) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Halvings {}
+
 /// A share of all client ports: a power of one half.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Sample {

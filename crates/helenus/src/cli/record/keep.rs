@@ -9,7 +9,7 @@ use crate::terminal::{self, Steps};
 use anyhow::{Result, bail};
 use helenus_cassandra::Cancel;
 use helenus_cassandra::target::{self, Target, TargetName};
-use helenus_observe::{Event, Observation, Options, ProcessKind, Watched};
+use helenus_observe::{Budget, BudgetChange, Event, Observation, Options, ProcessKind, Watched};
 use helenus_recording::{Keeper, Kept, Manifest};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -44,6 +44,7 @@ pub(super) fn run(arguments: &Arguments, keep: Duration, cancel: &Cancel, attach
     let triggers = Watching::start(&arguments.triggers, &folder, keeper.recorder().clock(), keep)?;
     let mut recording = Recording::new(arguments, keeper, keep, triggers);
     let outcome = recording.run(targets, cancel, attached);
+    let budget = recording.budget.take();
     recording.detach();
     if let Some(triggers) = recording.triggers.take() {
         triggers.stop().iter().for_each(Line::print);
@@ -65,6 +66,9 @@ pub(super) fn run(arguments: &Arguments, keep: Duration, cancel: &Cancel, attach
     outcome?;
     let summary = closed?;
     cli::say_closed(&summary);
+    if let Some(budget) = &budget {
+        terminal::talk(kept_to(budget));
+    }
     if arguments.json {
         terminal::json(&cli::Recorded::of(&summary))?;
     }
@@ -85,11 +89,38 @@ fn place_of(name: &str, target: &Target) -> TargetName {
     }
 }
 
+/// A sentence about how the budget was kept.
+fn kept_to(budget: &Budget) -> String {
+    let kept = budget.kept();
+    let mut sentence = format!(
+        "recording took {} of the CPUs on average, of {} that it may take",
+        percent(kept.share),
+        percent(budget.share())
+    );
+    if kept.thinned > Duration::ZERO {
+        sentence.push_str(&format!(
+            "; less than everything was recorded for {} of {}: helenus explain has what and when",
+            nanos(kept.thinned),
+            nanos(kept.lasted)
+        ));
+    }
+    sentence
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+fn nanos(duration: Duration) -> String {
+    terminal::nanos(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
+}
+
 struct Recording<'a> {
     arguments: &'a Arguments,
     keep: Duration,
     keeper: Keeper,
     triggers: Option<Watching>,
+    budget: Option<Budget>,
     options: Options,
     events: Sender<Event>,
     heard: Receiver<Event>,
@@ -112,11 +143,16 @@ impl<'a> Recording<'a> {
         options.stacks.profiler = Some(PROFILER);
         // The size limit applies to all segments together.
         options.max_size = None;
+        let budget = arguments.budget.map(|share| Budget::new(share, &options));
+        if let Some(budget) = &budget {
+            options = budget.options();
+        }
         Recording {
             arguments,
             keep,
             keeper,
             triggers,
+            budget,
             options,
             events,
             heard,
@@ -137,7 +173,7 @@ impl<'a> Recording<'a> {
         self.attach(first)?;
         steps.step(format_args!(
             "keeping the last {} in {}; Ctrl-C ends it",
-            terminal::nanos(i64::try_from(self.keep.as_nanos()).unwrap_or(i64::MAX)),
+            nanos(self.keep),
             self.keeper.folder().display()
         ));
         steps.keep(attached);
@@ -152,6 +188,7 @@ impl<'a> Recording<'a> {
             if self.keeper.is_due() {
                 self.turn(&steps);
             }
+            self.keep_to_budget(&steps);
             if swept.elapsed() >= SWEEP_EVERY {
                 swept = Instant::now();
                 self.notice_ended();
@@ -203,6 +240,9 @@ impl<'a> Recording<'a> {
             .map(|(node, target)| Watched { process: ProcessKind::Server, node, pid: target.pid.unsigned_abs() })
             .collect();
         let observation = Observation::start(self.keeper.recorder(), &watched, &self.options, &self.events)?;
+        if let Some(budget) = &mut self.budget {
+            budget.begin(&watched);
+        }
         self.attached = Some((observation, watched));
         self.present = names;
         Ok(())
@@ -249,6 +289,45 @@ impl<'a> Recording<'a> {
             self.say_once(steps, error.to_string());
         }
         self.keeper.turned(next);
+    }
+
+    /// Records less or more, as the budget demands or allows.
+    fn keep_to_budget(&mut self, steps: &Steps) {
+        let Some(budget) = self.budget.as_mut().filter(|budget| budget.is_due()) else { return };
+        let watched = self.attached.as_ref().map_or(&[][..], |(_, watched)| watched.as_slice());
+        let recorder = self.keeper.recorder();
+        let change = budget.measure(recorder, watched);
+        let may = percent(budget.share());
+        let changed = match change {
+            None => Ok(()),
+            Some(BudgetChange::Exhausted) => {
+                let line = format!(
+                    "recording takes more than the {may} of the CPUs that it may take ({} in the last seconds), and leaves out all that it can; record without more sources, such as --stacks off",
+                    percent(budget.last_share())
+                );
+                steps.keep(|| terminal::warn(line));
+                Ok(())
+            }
+            Some(BudgetChange::Options(after)) => {
+                let line = match budget.left_out() {
+                    nothing if nothing.is_empty() => format!("within {may} of the CPUs, everything is recorded again"),
+                    left_out => format!("to stay within {may} of the CPUs, {left_out}"),
+                };
+                steps.keep(|| terminal::talk(line));
+                let before = std::mem::replace(&mut self.options, *after);
+                match &mut self.attached {
+                    Some((observation, watched)) => {
+                        observation.change(recorder, watched, (&before, &self.options), &self.events)
+                    }
+                    None => Ok(()),
+                }
+            }
+        };
+        if let Err(error) = changed {
+            // Only some sources run: restart all of them.
+            self.detach();
+            self.say_once(steps, error.to_string());
+        }
     }
 
     fn say_once(&mut self, steps: &Steps, line: String) {
