@@ -8,10 +8,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * The thread "helenus-agent-sampler". At every interval it reads the sampled sources, and in between what changes
- * fast, then reports captured and lost rows and CPU time of all sources. A source that would take more than a small
- * share of a CPU, such as the figures of thousands of tables, is read less often ({@link
- * SampledSource#isDue}).
+ * The thread "helenus-agent-sampler". At every interval it reads the sampled sources, and in
+ * between what changes fast, then reports captured and lost rows and CPU time of all sources. A
+ * source that would take more than a small share of a CPU, such as the figures of thousands of
+ * tables, is read less often ({@link SampledSource#isDue}).
  */
 public final class Sampler {
   /** Readings within an interval, of sources that have something to read more often. */
