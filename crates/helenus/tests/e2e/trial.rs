@@ -99,10 +99,13 @@ impl Churned {
     /// A memtable's timer is lost if it fires before the memtable is the current one, which happens on a busy machine;
     /// another period starts a new timer.
     fn wait_for_flushes(&self, more_than: usize) {
-        let period = 501 + more_than;
-        self.query(&format!("ALTER TABLE churn.events WITH memtable_flush_period_in_ms = {period}"));
-        let mut before = 0;
+        let (mut before, mut looks) = (0, 0);
         wait_for("flushes", || {
+            if looks % 3 == 0 {
+                let period = 501 + 10 * more_than + looks;
+                self.query(&format!("ALTER TABLE churn.events WITH memtable_flush_period_in_ms = {period}"));
+            }
+            looks += 1;
             let (last, now) = (before, self.sstables());
             before = now;
             std::thread::sleep(Duration::from_millis(1500));
