@@ -2,7 +2,7 @@
 # Runs tests, and says at the end how long each group took, which ten were the slowest, and what was skipped.
 #
 # tests.sh check   those that need no JVM, Maven, npm or browser; those that need root are skipped without it
-# tests.sh test    all others: first the agent's and the pages' beside those that start single nodes, then those of helenus as
+# tests.sh test    all others: first the agent's beside those that start single nodes and the pages', then those of helenus as
 #                  a user runs it, then those that a busy machine would disturb
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -74,12 +74,10 @@ test)
     # These two build again what is in the binary: with another time of change it would be built again, too.
     cp -p agent/target/helenus-agent.jar "$out/"
     cp -rp web/dist "$out/"
-    # Prints the output of these groups when the others have ended.
-    {
-        group agent mvn -B -ntp -f agent/pom.xml verify
-        group pages npm --prefix web test
-    } >"$out/beside" &
+    # One CPU for each of the two streams; the output of the agent's tests comes when both have ended.
+    group agent mvn -B -ntp -f agent/pom.xml verify >"$out/beside" &
     group nodes rust $nodes
+    group pages npm --prefix web test
     wait
     cat "$out/beside"
     cp -p "$out/helenus-agent.jar" agent/target/

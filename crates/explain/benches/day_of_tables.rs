@@ -59,7 +59,7 @@ fn memory_mib(field: &str) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
 }
 
-/// What the agent records of a node: counters that grow each second, gauges that vary, and the rest.
+/// The rows that an agent records of a node: counters that grow each second, gauges that vary, and the rest.
 fn record(path: &Path, seconds: i64, in_work: i64) {
     let mut manifest = Manifest::new("a day", "bench");
     manifest.nodes.push(NodeFacts { address: NODE.into(), cassandra: Some("5.0.9".into()), ..NodeFacts::default() });

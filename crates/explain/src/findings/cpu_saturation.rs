@@ -40,7 +40,7 @@ impl Check for CpuSaturation {
         let windows = windows(evidence, &[waits, busy], tested_share > 0.0);
         let others = evidence.shortage.others(&windows);
         let cpus: f64 = others.iter().map(|other| other.cpus).sum();
-        // What is not tested is said of others only if they used more than the nodes themselves: a client has its part, too.
+        // Without a test, other processes are blamed only if they used more than the nodes: a client on the machine uses some.
         let own = evidence.machine.usage(&windows).server_cpus.unwrap_or_default();
         let is_theirs = cpus >= WORTH_NAMING_CPUS && (tested_share > 0.0 || cpus > own);
         let names = others.first().filter(|_| is_theirs).map(|first| named(first, cpus));

@@ -93,7 +93,7 @@ impl LostData {
         Some(finding)
     }
 
-    /// What the recorder left out in the judged time, to keep to its budget.
+    /// The finding about sources that the recorder reduced within the judged time, to keep to its budget.
     fn left_out(&self, evidence: &Evidence) -> Option<Finding> {
         let stretches: Vec<Interval> = evidence.judged.stretches.iter().map(|stretch| stretch.window).collect();
         let judged = if stretches.is_empty() { vec![evidence.span] } else { stretches };
@@ -112,9 +112,10 @@ impl LostData {
         let share = total_ns(&all) as f64 / total_ns(&merge(judged)).max(1) as f64;
         let each: Vec<String> =
             times.iter().map(|(what, inside)| format!("{what} ({})", text::time_ns(total_ns(inside)))).collect();
-        let title = format!("The recorder left something out in {} of the time, for its budget", text::percent(share));
+        let title =
+            format!("The recorder recorded less in {} of the judged time, to keep to its budget", text::percent(share));
         let detail = format!(
-            "{}. Requests and stacks count by their weights, so that their rates and shares still hold; what has no weight has no rows of that time.",
+            "{}. Requests and stacks are weighted, so that their rates and shares still hold. Single system calls and scheduling have no rows of the time in which they were left out.",
             each.join("; ")
         );
         let mut finding = Finding::new(self.name(), Severity::Information, title, detail, hull);

@@ -173,6 +173,62 @@ fn a_phase_that_is_busy_throughout_is_said_to_be_so() {
     assert!(explained.top().detail.contains("not tested against chance"));
 }
 
+/// A client on the machine with so much CPU time, in each second.
+fn beside(recorder: &Recorder, cpus: f64) {
+    for second in 1..=60 {
+        recorder.append(rows::ProcessSample {
+            time_ns: crate::world::T0 + second * S,
+            interval_ns: S,
+            node: NODE,
+            pid: 4711,
+            process: "python",
+            role: "other",
+            cpu_ns: (cpus * S as f64) as i64,
+        });
+    }
+}
+
+fn contended_transactions(recorder: &Recorder) {
+    for (second, transactions) in [(0, 0), (59, 200)] {
+        let time_ns = crate::world::T0 + second * S;
+        recorder.append(rows::TableSample {
+            time_ns,
+            node: NODE,
+            keyspace: "shop",
+            table_name: "claims",
+            ..rows::TableSample::default()
+        });
+        for (metric, value) in [("Latency", transactions), ("ContentionHistogram", transactions * 3 / 4)] {
+            let (kind, scope, attribute) = ("ClientRequest", "CASWrite", "Count");
+            recorder.append(rows::NodeMetric { time_ns, node: NODE, kind, scope, metric, attribute, value });
+        }
+    }
+}
+
+#[test]
+fn cpus_that_a_node_keeps_busy_come_after_advice_and_are_not_blamed_on_a_client() {
+    let busy = |more: fn(&Recorder)| {
+        let phases = vec![Phase { name: "1700/s", rate_per_s: 1700, seconds: 60, measured: true }];
+        World {
+            phases,
+            server_cpus_at_full_load: 1.7,
+            load_cpus_at_full_load: 0.35,
+            gc: healthy_gc(60),
+            more: Some(more),
+            ..World::default()
+        }
+        .explain()
+    };
+    let own = busy(|recorder| {
+        beside(recorder, 0.4);
+        contended_transactions(recorder);
+    });
+    assert_eq!(own.serious(), ["lwt-contention", "cpu-saturation"], "{}", own.explanation);
+    let theirs = busy(|recorder| beside(recorder, 1.9));
+    assert_eq!(theirs.serious(), ["other-processes"], "{}", theirs.explanation);
+    assert!(theirs.top().next.contains("python"), "{:?}", theirs.top());
+}
+
 #[test]
 fn a_constant_rate_past_what_can_be_had_is_overload() {
     let phases = vec![Phase { name: "too much", rate_per_s: 2500, seconds: 10, measured: true }];

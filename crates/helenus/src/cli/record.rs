@@ -57,8 +57,9 @@ pub struct Arguments {
     /// Record until Ctrl-C or for --for, and keep the last minutes: what is older is deleted, and so is the oldest above --max-size
     #[arg(long, value_name = "DURATION", value_parser = super::duration, conflicts_with = "command")]
     keep: Option<Duration>,
-    /// With --keep: the share of the time of the CPUs that the nodes may run on, which the recorder and its agent may take. It records
-    /// less while it takes more: first of fewer connections, then fewer stacks, then no single system calls and no scheduling
+    /// With --keep: the most that the recorder and its agent may use of the CPUs that the nodes may run on. While they use
+    /// more, fewer connections are followed, then stacks are sampled less often, then system calls are only added up, then
+    /// scheduling is not recorded
     #[arg(long, value_name = "PERCENT", value_parser = super::percent, requires = "keep")]
     budget: Option<f64>,
     #[command(flatten)]

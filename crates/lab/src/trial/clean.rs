@@ -42,7 +42,7 @@ impl Cleaner {
     /// stop the others; the call can be repeated.
     ///
     /// # Errors
-    /// What remains and why; the entry stays.
+    /// Names what remains, and why. The entry stays in the journal.
     pub fn clean(&self, entry: &Entry) -> Result<(), Error> {
         self.clean_but(entry, true)
     }

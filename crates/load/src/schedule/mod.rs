@@ -31,7 +31,7 @@ pub struct Phase {
     pub work: Work,
 }
 
-/// What starts the requests of a phase.
+/// The trigger of a phase's requests: a clock, or the end of earlier requests.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Load {
     /// Open loop: requests start on a schedule, whether earlier ones have ended or not.

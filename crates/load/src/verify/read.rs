@@ -81,7 +81,7 @@ pub(super) async fn all(
     Ok(verified)
 }
 
-/// Waits until it is told to stop.
+/// Waits for the signal to stop.
 async fn asked(cancel: &Cancel) {
     while !cancel.is_asked() {
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -1,7 +1,7 @@
 //! The CPU time that recording takes: of this process, and of the agent's threads in the nodes.
 //!
-//! What the kernel does for the sources outside of these threads is not in it: programs at system calls and switches, filters
-//! of packets, and signals that sample stacks run in the time of the node's own threads.
+//! Work that the kernel does for the sources in the time of the node's own threads is not counted: programs at system calls and
+//! switches, filters of packets, and signals that sample stacks.
 
 use crate::{ProcessKind, Watched};
 use helenus_cassandra::foreign::read_proc;

@@ -22,7 +22,7 @@ const PROVIDER: &str = "proc";
 
 const MEASURE_EVERY: Duration = Duration::from_secs(5);
 
-/// What a recorder may cost, and what it leaves out for that at the moment.
+/// The share of the CPUs that a recorder may use, and the steps that it has taken to keep to it.
 #[derive(Debug)]
 pub struct Budget {
     /// Of the time of the CPUs that the nodes may run on.
@@ -46,7 +46,7 @@ pub struct Kept {
     pub thinned: Duration,
 }
 
-/// What a measurement changes.
+/// The result of a measurement that calls for a change.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BudgetChange {
     /// The sources are to go on with these options.
@@ -108,7 +108,7 @@ impl Budget {
         }
     }
 
-    /// What is left out now; empty for nothing.
+    /// The steps taken now, as text; empty for none.
     pub fn left_out(&self) -> String {
         self.steps.text(self.ladder.level())
     }

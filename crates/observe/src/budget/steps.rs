@@ -1,4 +1,4 @@
-//! What is left out to keep a budget, in order: first what weights make up for, last what has no rows then.
+//! The steps that keep a recorder within its budget, in order: first those that weights make up for, last those after which rows are missing.
 
 use crate::option_values::Switch;
 use crate::sources::Options;
@@ -73,7 +73,7 @@ impl Steps {
         options
     }
 
-    /// What is left out after so many steps; empty for nothing.
+    /// The first steps, as text; empty for none.
     pub(super) fn text(&self, level: usize) -> String {
         let taken = &self.steps[..level];
         // The last step of a kind includes those before.

@@ -104,8 +104,8 @@ impl Source for Agents {
 fn report_missing(context: &Context<'_>, node: &str, with_requests: bool, error: &Error) {
     let and_requests = if with_requests { ", and requests" } else { "" };
     let reason = format!(
-        "no agent: {}. GC, safepoints, pools and tables{and_requests} are not recorded; start the recording again to try again, or \
-         give --no-agent",
+        "no agent: {}. GC, safepoints, pools and tables{and_requests} are not recorded. To try again, start the recording again; \
+         --no-agent records without it",
         error.reason()
     );
     for source in ["agent"].into_iter().chain(with_requests.then_some("wire")) {

@@ -92,14 +92,11 @@ fn place_of(name: &str, target: &Target) -> TargetName {
 /// A sentence about how the budget was kept.
 fn kept_to(budget: &Budget) -> String {
     let kept = budget.kept();
-    let mut sentence = format!(
-        "recording took {} of the CPUs on average, of {} that it may take",
-        percent(kept.share),
-        percent(budget.share())
-    );
+    let mut sentence =
+        format!("recording took {} of the CPUs on average (budget {})", percent(kept.share), percent(budget.share()));
     if kept.thinned > Duration::ZERO {
         sentence.push_str(&format!(
-            "; less than everything was recorded for {} of {}: helenus explain has what and when",
+            "; it recorded less for {} of {}: `helenus explain` says what was left out",
             nanos(kept.thinned),
             nanos(kept.lasted)
         ));
@@ -302,7 +299,8 @@ impl<'a> Recording<'a> {
             None => Ok(()),
             Some(BudgetChange::Exhausted) => {
                 let line = format!(
-                    "recording takes more than the {may} of the CPUs that it may take ({} in the last seconds), and leaves out all that it can; record without more sources, such as --stacks off",
+                    "recording takes {} of the CPUs, above the budget of {may}, and leaves out all that it can; record fewer sources \
+                     (`--requests off`, `--stacks off`), or give a higher --budget",
                     percent(budget.last_share())
                 );
                 steps.keep(|| terminal::warn(line));
@@ -310,7 +308,9 @@ impl<'a> Recording<'a> {
             }
             Some(BudgetChange::Options(after)) => {
                 let line = match budget.left_out() {
-                    nothing if nothing.is_empty() => format!("within {may} of the CPUs, everything is recorded again"),
+                    nothing if nothing.is_empty() => {
+                        format!("the budget of {may} of the CPUs has room: everything is recorded again")
+                    }
                     left_out => format!("to stay within {may} of the CPUs, {left_out}"),
                 };
                 steps.keep(|| terminal::talk(line));

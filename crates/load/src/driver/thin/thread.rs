@@ -1,4 +1,4 @@
-//! The main function of a thin driver's thread: connects, runs the segments that it is told to, and ends.
+//! The main function of a thin driver's thread: connects, runs the segments that it receives, and ends.
 
 use super::engine::{Engine, Parts};
 use super::session_thread::Preparation;

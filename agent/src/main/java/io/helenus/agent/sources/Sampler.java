@@ -92,10 +92,10 @@ public final class Sampler {
     try {
       if (isWhole) {
         source.read();
-        feed.flush();
       } else {
         source.readBetween();
       }
+      feed.flush();
     } catch (Throwable e) {
       feed.fail(e);
       if (!failed.contains(source)) {

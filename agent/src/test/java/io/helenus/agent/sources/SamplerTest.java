@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -67,6 +68,31 @@ class SamplerTest {
     assertEquals("test", reports.get(0).get("provider"));
     assertEquals("", reports.get(0).get("lost_reason"));
     assertTrue(total(reports, "cpu_ns") > 0);
+  }
+
+  @Test
+  void whatChangesFastIsReadInBetween() throws Exception {
+    CountDownLatch enough = new CountDownLatch(9);
+    List<Integer> before = Collections.synchronizedList(new ArrayList<>());
+    AtomicInteger whole = new AtomicInteger();
+    run(
+        new SampledSource(feed) {
+          @Override
+          void read() {
+            row();
+            whole.incrementAndGet();
+          }
+
+          @Override
+          void readBetween() {
+            row();
+            before.add(whole.get());
+            enough.countDown();
+          }
+        },
+        enough);
+    assertEquals(Collections.nCopies(9, 1), before.subList(0, 9), "nine after the first");
+    assertTrue(frames.rows.size() >= 10, "rows of both are sent");
   }
 
   @Test
