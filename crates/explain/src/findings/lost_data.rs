@@ -112,8 +112,7 @@ impl LostData {
         let share = total_ns(&all) as f64 / total_ns(&merge(judged)).max(1) as f64;
         let each: Vec<String> =
             times.iter().map(|(what, inside)| format!("{what} ({})", text::time_ns(total_ns(inside)))).collect();
-        let title =
-            format!("The recorder recorded less in {} of the judged time, to keep to its budget", text::percent(share));
+        let title = format!("Less was recorded in {} of the judged time, to keep the budget", text::percent(share));
         let detail = format!(
             "{}. Requests and stacks are weighted, so that their rates and shares still hold. Single system calls and scheduling have no rows of the time in which they were left out.",
             each.join("; ")
