@@ -99,6 +99,8 @@ fn a_load_on_a_real_node_is_recorded_as_it_was() {
     options.heap = "512m".to_owned();
     options.first_address = Some(Ipv4Addr::new(127, 0, 20, 1));
     options.lifetime = Lifetime::Tied;
+    // The optimizing compiler takes a third of what a node needs to start.
+    options.jvm_options = vec!["-XX:TieredStopAtLevel=1".to_owned()];
     // Drivers connect to the broadcast address, which is a proxy that can be cut off.
     options.settings = vec![format!("broadcast_rpc_address={SHOWN}")];
     let cluster = Cluster::start(&options, &mut |_| {}, &helenus_cassandra::Cancel::new()).unwrap();

@@ -42,8 +42,12 @@ impl Place {
 
     pub fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_helenus"));
+        command.args(arguments.split_whitespace());
+        // The optimizing compiler takes a third of what a node needs to start, and few tests measure its speed.
+        if arguments.starts_with("up ") && env!("CARGO_CRATE_NAME") != "measured" {
+            command.args(["--jvm-opt", "-XX:TieredStopAtLevel=1"]);
+        }
         command
-            .args(arguments.split_whitespace())
             .current_dir(self.folder.path())
             .env("XDG_STATE_HOME", self.path("state"))
             .env("NO_COLOR", "1")
@@ -90,9 +94,27 @@ impl Place {
     }
 }
 
+impl Place {
+    /// The ends of what the nodes logged: the test that fails may not fail again.
+    fn show_logs(&self) {
+        let entries =
+            |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        for node in entries(&self.path("state/helenus/logs")).flat_map(|cluster| entries(&cluster).collect::<Vec<_>>())
+        {
+            let log = std::fs::read_to_string(node.join("system.log")).unwrap_or_default();
+            let from = log.lines().count().saturating_sub(15);
+            eprintln!("{}:", node.display());
+            log.lines().skip(from).for_each(|line| eprintln!("    {line}"));
+        }
+    }
+}
+
 impl Drop for Place {
     fn drop(&mut self) {
         if self.path("state").exists() {
+            if std::thread::panicking() {
+                self.show_logs();
+            }
             let result = self.run("down --all");
             if !result.status.success() {
                 eprintln!("helenus down --all: {}", result.err);
@@ -163,6 +185,10 @@ impl Running {
 
     pub fn signal(&self, signal: i32) {
         signal_to(self.pid(), signal);
+    }
+
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.0.try_wait(), Ok(None))
     }
 
     pub fn end(mut self) -> CommandOutput {

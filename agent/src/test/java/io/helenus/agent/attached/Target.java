@@ -33,6 +33,8 @@ final class Target implements AutoCloseable {
             List.of(
                 jdk.tool("java").toString(),
                 "-Xmx128m",
+                // The optimizing compiler would take much of the time of these short-lived JVMs.
+                "-XX:TieredStopAtLevel=1",
                 "--add-opens",
                 "java.management/sun.management=ALL-UNNAMED",
                 "--add-opens",
