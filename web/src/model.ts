@@ -68,6 +68,30 @@ export type Comparison = {
   variants: Array<Variant>;
 };
 
+/** A change of a node, made from the workbench. */
+export type Controlled = {
+  number: number;
+  when: string;
+  /** The browser. */
+  who: string;
+  node: string;
+  what: string;
+  /** By whom and when it was undone. */
+  undone: string | null;
+};
+
+/** What of the running nodes of a recording can be changed, and what was changed from the workbench. */
+export type Controls = {
+  is_allowed: boolean;
+  nodes: Array<string>;
+  /** Stages that a valve can steer. */
+  stages: Array<string>;
+  /** Laws of a valve. */
+  laws: Array<string>;
+  /** The oldest first. */
+  made: Array<Controlled>;
+};
+
 /** Shares of all CPUs of a node's machine, 0 to 1. */
 export type Cpu = {
   node: string;

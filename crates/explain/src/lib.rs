@@ -80,4 +80,6 @@ pub use traffic::{
     StatementDetail, StatementFigures, TableSkew, TrafficFigures, TrafficFilter, TrafficTable, client_traffic,
     partition_traffic, slowest_requests, statement_detail, statement_traffic,
 };
-pub use workbench::{Answer, Happened, Listed, Queried, Saved, Schema, happened, query, schema, window};
+pub use workbench::{
+    Answer, Controlled, Controls, Happened, Listed, Queried, Saved, Schema, happened, query, schema, window,
+};

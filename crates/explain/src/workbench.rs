@@ -96,6 +96,34 @@ pub struct Saved {
     pub bytes: u64,
 }
 
+/// What of the running nodes of a recording can be changed, and what was changed from the workbench.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Controls {
+    pub is_allowed: bool,
+    pub nodes: Vec<String>,
+    /// Stages that a valve can steer.
+    pub stages: Vec<String>,
+    /// Laws of a valve.
+    pub laws: Vec<String>,
+    /// The oldest first.
+    pub made: Vec<Controlled>,
+}
+
+/// A change of a node, made from the workbench.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Controlled {
+    pub number: u32,
+    pub when: String,
+    /// The browser.
+    pub who: String,
+    pub node: String,
+    pub what: String,
+    /// By whom and when it was undone.
+    pub undone: Option<String>,
+}
+
 /// An event of the node's log, or a changed setting.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]

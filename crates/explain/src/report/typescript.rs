@@ -9,7 +9,7 @@ use crate::live::{
 };
 use crate::tables::TableHealth;
 use crate::traffic::{ClientFigures, SlowRequest, StatementDetail, StatementFigures, TrafficTable};
-use crate::workbench::{Answer, Happened, Listed, Queried, Saved, Schema};
+use crate::workbench::{Answer, Controls, Happened, Listed, Queried, Saved, Schema};
 use std::any::TypeId;
 use std::collections::{BTreeMap, HashSet};
 use ts_rs::{Config, TS, TypeVisitor};
@@ -26,6 +26,7 @@ fn the_pages_have_the_types_of_the_report() {
     types.visit::<Answer>();
     types.visit::<Listed>();
     types.visit::<Saved>();
+    types.visit::<Controls>();
     types.visit::<Queried>();
     types.visit::<Schema>();
     types.visit::<Happened>();

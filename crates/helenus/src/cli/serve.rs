@@ -1,6 +1,6 @@
 use super::{POLL_EVERY, record};
 use crate::interrupt::cancel_on_signals;
-use crate::serve::{Library, Server};
+use crate::serve::{Control, Library, Server};
 use crate::terminal;
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -28,6 +29,7 @@ const MOST_BYTES: u64 = 2 << 30;
   helenus serve run.helenus
   helenus serve --node 127.0.0.1
   helenus serve --node 127.0.0.1 --keep 1h -o node.helenus
+  helenus serve --node 127.0.0.1 --allow-control
   helenus serve /var/tmp/recordings --listen 127.0.0.1:0
   helenus serve run.helenus --json | jq -r .link")]
 pub struct Arguments {
@@ -46,6 +48,9 @@ pub struct Arguments {
     /// Loopback address and port; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7464")]
     listen: SocketAddr,
+    /// Let everybody who has the link add valves to the nodes that are being recorded; all are removed at the end
+    #[arg(long)]
+    allow_control: bool,
     /// Print the link as JSON
     #[arg(long)]
     json: bool,
@@ -58,8 +63,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(place) => Library::of_new(&place.folder, &place.saves)?,
         None => Library::open(&arguments.path)?,
     };
+    let control = Arc::new(Control::new(arguments.allow_control));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let server = runtime.block_on(Server::bind(arguments.listen, library))?;
+    let server = runtime.block_on(Server::bind(arguments.listen, library, Arc::clone(&control)))?;
     let link = Link { link: server.link(), address: server.address(), json: arguments.json };
     let recorder = match place {
         None => {
@@ -82,6 +88,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     });
     // Running queries are not waited for.
     runtime.shutdown_background();
+    for undone in control.undo_all() {
+        match undone {
+            Ok(done) => terminal::done(done),
+            Err(error) => terminal::warn(format_args!("{error:#}")),
+        }
+    }
     recorder.map_or(Ok(()), Recorder::end)?;
     Ok(ExitCode::SUCCESS)
 }

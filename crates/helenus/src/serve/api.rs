@@ -1,10 +1,12 @@
 //! Paths below /api/ and the queries that they stand for. All answers are JSON of the types in `web/src/model.ts`.
 
-use super::Answer;
+use super::control::{Control, WantedValve};
 use super::library::Library;
 use super::live::{Followed, Follower};
+use super::question::Question;
 use super::save::Saves;
 use super::work::Work;
+use super::{Answer, Asker};
 use crate::report;
 use anyhow::{Context, Result, bail};
 use helenus_explain::{
@@ -30,6 +32,7 @@ pub(super) struct Api {
     work: Work,
     followed: Arc<Followed>,
     saves: Arc<Saves>,
+    control: Arc<Control>,
     /// The time span of each recording that was requested.
     spans: Arc<Mutex<HashMap<String, (i64, i64)>>>,
 }
@@ -71,32 +74,40 @@ impl Asked {
 }
 
 impl Api {
-    pub(super) fn new(library: Library) -> Api {
+    pub(super) fn new(library: Library, control: Arc<Control>) -> Api {
         Api {
             library: Arc::new(library),
             work: Work::new(),
             followed: Arc::default(),
             saves: Arc::default(),
+            control,
             spans: Arc::default(),
         }
     }
 
-    pub(super) async fn answer(&self, method: &Method, name: &str, parameters: &str) -> Answer {
+    pub(super) async fn answer(&self, asker: Asker, name: &str, parameters: &str) -> Answer {
         let asked = Asked(url::form_urlencoded::parse(parameters.as_bytes()).into_owned().collect());
         let Some(question) = Question::named(name) else {
             return Answer::error(StatusCode::NOT_FOUND, &format!("the workbench has no answer named {name}"));
         };
-        if (*method == Method::POST) != question.writes() {
+        if (asker.method == Method::POST) != question.writes() {
             let how = if question.writes() { "this writes, and takes POST" } else { "everything is read with GET" };
             return Answer::error(StatusCode::METHOD_NOT_ALLOWED, how);
+        }
+        if question.controls() && !self.control.is_allowed() {
+            let why = "this server changes no node; start helenus serve with --allow-control if it may";
+            return Answer::error(StatusCode::FORBIDDEN, why);
         }
         // The answers about a growing recording change, so they are not cached.
         let is_kept = question.is_kept() && asked.text("recording").is_some_and(|name| self.library.is_closed(name));
         let key = is_kept.then(|| format!("{name}?{parameters}"));
         let (library, spans) = (Arc::clone(&self.library), Arc::clone(&self.spans));
         let (followed, saves) = (Arc::clone(&self.followed), Arc::clone(&self.saves));
+        let (control, who) = (Arc::clone(&self.control), asker.who);
         let answered = self.work.answer(key, move |stop| {
-            let subject = Subject { library: &library, spans: &spans, followed: &followed, saves: &saves, asked, stop };
+            let (library, spans, followed) = (&*library, &*spans, &*followed);
+            let subject =
+                Subject { library, spans, followed, saves: &saves, control: &control, who: &who, asked, stop };
             subject.answer(question)
         });
         match answered.await {
@@ -106,86 +117,15 @@ impl Api {
     }
 }
 
-/// The queries of the API, one for each path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Question {
-    Ping,
-    Recordings,
-    Report,
-    ReportPage,
-    Answer,
-    Statements,
-    Statement,
-    Clients,
-    Slowest,
-    Flame,
-    FlameEvents,
-    Files,
-    Tables,
-    Gc,
-    Events,
-    Schema,
-    Sql,
-    Compare,
-    Live,
-    LiveTable,
-    Save,
-}
-
-impl Question {
-    fn named(name: &str) -> Option<Question> {
-        Some(match name {
-            "ping" => Question::Ping,
-            "recordings" => Question::Recordings,
-            "report" => Question::Report,
-            "report-page" => Question::ReportPage,
-            "answer" => Question::Answer,
-            "statements" => Question::Statements,
-            "statement" => Question::Statement,
-            "clients" => Question::Clients,
-            "slowest" => Question::Slowest,
-            "flame" => Question::Flame,
-            "flame-events" => Question::FlameEvents,
-            "files" => Question::Files,
-            "tables" => Question::Tables,
-            "gc" => Question::Gc,
-            "events" => Question::Events,
-            "schema" => Question::Schema,
-            "sql" => Question::Sql,
-            "compare" => Question::Compare,
-            "live" => Question::Live,
-            "live-table" => Question::LiveTable,
-            "save" => Question::Save,
-            _ => return None,
-        })
-    }
-
-    /// Whether the answer can be cached: a closed recording does not change, but the list of recordings does.
-    fn is_kept(self) -> bool {
-        !matches!(
-            self,
-            Question::Ping
-                | Question::Recordings
-                | Question::Sql
-                | Question::ReportPage
-                | Question::Live
-                | Question::LiveTable
-                | Question::Save
-        )
-    }
-
-    /// Whether it writes to the disk.
-    fn writes(self) -> bool {
-        self == Question::Save
-    }
-}
-
 /// The recording and window of a query, with access to the data.
 struct Subject<'a> {
     library: &'a Library,
     spans: &'a Mutex<HashMap<String, (i64, i64)>>,
     followed: &'a Followed,
     saves: &'a Saves,
+    control: &'a Control,
+    /// The browser that asks.
+    who: &'a str,
     asked: Asked,
     stop: Stop,
 }
@@ -231,7 +171,33 @@ impl Subject<'_> {
                 let (recording, name) = (self.asked.needed("recording")?, self.asked.needed("name")?);
                 json(&self.saves.save(self.library, recording, self.window_or_all()?, name)?)
             }
+            Question::Controls => json(&self.control.shown(self.library, self.asked.needed("recording")?)?),
+            Question::AddValve => {
+                let wanted = self.wanted_valve()?;
+                json(&self.control.add_valve(self.library, self.asked.needed("recording")?, &wanted, self.who)?)
+            }
+            Question::Undo => {
+                let number = self.asked.needed("number")?.parse().context("number= takes the number of a change")?;
+                self.control.undo(number, self.who)?;
+                json(&self.control.shown(self.library, self.asked.needed("recording")?)?)
+            }
         }
+    }
+
+    fn wanted_valve(&self) -> Result<WantedValve> {
+        let number = |name: &str| -> Result<Option<u32>> {
+            let number = self.asked.text(name).map(str::parse).transpose();
+            number.with_context(|| format!("{name}= takes a whole number"))
+        };
+        Ok(WantedValve {
+            node: self.asked.needed("node")?.to_string(),
+            name: self.asked.needed("name")?.to_string(),
+            at: self.asked.text("at").map(str::to_string),
+            stage: self.asked.text("stage").map(str::to_string),
+            law: self.asked.needed("law")?.to_string(),
+            limit: number("limit")?,
+            minutes: number("minutes")?.map(u64::from),
+        })
     }
 
     fn followed(&self) -> Result<Arc<Follower>> {

@@ -5,15 +5,18 @@
 //! ```
 
 mod api;
+mod control;
 mod guard;
 mod library;
 mod live;
 mod pages;
+mod question;
 mod save;
 #[cfg(test)]
 mod tests;
 mod work;
 
+pub use control::Control;
 pub use library::Library;
 
 use anyhow::{Context, Result, ensure};
@@ -21,12 +24,12 @@ use api::Api;
 use guard::Guard;
 use hyper::body::Incoming;
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY, USER_AGENT,
     X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -53,6 +56,24 @@ pub struct Server {
     api: Api,
 }
 
+/// Who sends a request, and how.
+#[derive(Debug)]
+struct Asker {
+    method: Method,
+    who: String,
+}
+
+impl Asker {
+    fn of<B>(request: &Request<B>, from: SocketAddr) -> Asker {
+        let agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        // The names of others are in the text of most browsers, too.
+        let browsers = [("Edg/", "Edge"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"), ("Safari/", "Safari")];
+        let browser = browsers.iter().find(|(mark, _)| agent.contains(mark)).map(|(_, name)| *name);
+        let who = format!("{} from {}", browser.unwrap_or("a client"), from.ip());
+        Asker { method: request.method().clone(), who }
+    }
+}
+
 /// An answer, before it becomes an HTTP response.
 #[derive(Debug)]
 struct Answer {
@@ -76,7 +97,7 @@ impl Answer {
 }
 
 impl Server {
-    pub async fn bind(address: SocketAddr, library: Library) -> Result<Server> {
+    pub async fn bind(address: SocketAddr, library: Library, control: Arc<Control>) -> Result<Server> {
         ensure!(
             address.ip().is_loopback(),
             "--listen takes a loopback address only, such as 127.0.0.1:0; from another machine use: ssh -L"
@@ -85,7 +106,7 @@ impl Server {
             format!("cannot listen on {address}; choose another port, or --listen {}:0 for a free one", address.ip())
         })?;
         let guard = Guard::new(listener.local_addr()?);
-        Ok(Server { listener, guard, api: Api::new(library) })
+        Ok(Server { listener, guard, api: Api::new(library, control) })
     }
 
     /// The URL of the page with the token. A browser does not send the part after `#` to any server.
@@ -102,7 +123,7 @@ impl Server {
         let room = Arc::new(Semaphore::new(CONNECTIONS_AT_MOST));
         let (guard, api) = (Arc::new(self.guard), Arc::new(self.api));
         while let Ok(place) = Arc::clone(&room).acquire_owned().await {
-            let Ok((stream, _)) = self.listener.accept().await else {
+            let Ok((stream, from)) = self.listener.accept().await else {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
@@ -112,7 +133,7 @@ impl Server {
                     let (guard, api) = (Arc::clone(&guard), Arc::clone(&api));
                     async move {
                         let answer = match question(&guard, &request) {
-                            Ok((name, parameters)) => api.answer(request.method(), &name, &parameters).await,
+                            Ok((name, parameters)) => api.answer(Asker::of(&request, from), &name, &parameters).await,
                             Err(answer) => answer,
                         };
                         Ok::<_, Infallible>(response(answer))

@@ -1,12 +1,13 @@
 //! Tests of the server, from the side of a browser and of an attacker.
 
-use super::{Library, Server};
+use super::{Control, Library, Server};
 use helenus_recording::{Manifest, Recorder, rows};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -66,7 +67,7 @@ fn serve() -> Served {
     std::fs::write(inside.join("manifest.txt"), "no recording").unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let library = Library::open(&inside).unwrap();
-    let server = runtime.block_on(Server::bind("127.0.46.1:0".parse().unwrap(), library)).unwrap();
+    let server = runtime.block_on(Server::bind("127.0.46.1:0".parse().unwrap(), library, Arc::default())).unwrap();
     let (address, link) = (server.address(), server.link());
     // Runs until the process of the tests ends.
     std::thread::spawn(move || runtime.block_on(server.serve()));
@@ -274,6 +275,19 @@ fn a_window_is_saved_as_a_recording_of_its_own() {
 }
 
 #[test]
+fn nodes_are_not_changed_unless_it_is_allowed() {
+    let served = serve();
+    let controls = served.json("/api/controls?recording=one");
+    assert_eq!((&controls["is_allowed"], &controls["nodes"]), (&Value::Bool(false), &serde_json::json!([])));
+    let headers = format!("Authorization: Bearer {}\r\nOrigin: http://{}\r\n", served.token, served.address);
+    let valve = "recording=one&node=127.0.0.1&name=lwt&at=lwt&law=fixed&limit=8";
+    for path in [format!("/api/add-valve?{valve}"), "/api/undo?recording=one&number=1".to_string()] {
+        let answer = served.post(&path, &headers);
+        assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("--allow-control"), "{answer}");
+    }
+}
+
+#[test]
 fn what_is_saved_from_one_recording_is_listed_beside_it() {
     let folder = TempDir::new().unwrap();
     record(&folder.path().join("one"));
@@ -342,7 +356,7 @@ fn only_loopback_is_listened_on() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let bind = |address: &str| {
         let library = Library::open(folder.path()).unwrap();
-        runtime.block_on(Server::bind(address.parse().unwrap(), library))
+        runtime.block_on(Server::bind(address.parse().unwrap(), library, Arc::new(Control::new(true))))
     };
     let everywhere = bind("0.0.0.0:0").unwrap_err();
     assert!(everywhere.to_string().contains("loopback"), "{everywhere}");

@@ -83,17 +83,19 @@ fn requests_are_shown_live(place: &Place, address: &str) {
 
 /// The workbench records a node by itself, also for `helenus freeze`, and leaves nothing behind.
 fn served_live(place: &Place, address: &str) {
-    let served = place.start(&format!("serve --node {address} --listen 127.0.0.1:0 --json"));
+    let served = place.start(&format!("serve --node {address} --allow-control --listen 127.0.0.1:0 --json"));
     wait_for("the link", || served.printed().ends_with('\n'));
     let link: Value = serde_json::from_str(&served.printed()).unwrap();
     let (at, token) = link["link"].as_str().unwrap().strip_prefix("http://").unwrap().split_once("/#token=").unwrap();
-    let ask = |path: &str| {
+    let send = |method: &str, path: &str| {
         let mut stream = TcpStream::connect(at).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {at}\r\nAuthorization: Bearer {token}\r\n\r\n").unwrap();
+        let own = format!("Host: {at}\r\nOrigin: http://{at}\r\nAuthorization: Bearer {token}");
+        write!(stream, "{method} {path} HTTP/1.1\r\n{own}\r\n\r\n").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
     };
+    let ask = |path: &str| send("GET", path);
     assert!(ask("/api/recordings").contains(&format!("[\"{address}\"]")), "{}", ask("/api/recordings"));
     wait_for("figures of the node", || {
         let live = ask("/api/live?recording=live.helenus");
@@ -101,9 +103,23 @@ fn served_live(place: &Place, address: &str) {
     });
     place.well(&format!("freeze {address} --last 1m -o frozen"));
     assert!(place.ask("frozen", "select count(*) from pools") > 0);
+    let valve = |name: &str| {
+        let wanted = format!("name={name}&stage=native-transport&law=fixed&limit=64&minutes=5");
+        send("POST", &format!("/api/add-valve?recording=live.helenus&node={address}&{wanted}"))
+    };
+    let added = valve("first");
+    assert!(added.starts_with("HTTP/1.1 200") && added.contains("a client from 127.0.0.1"), "{added}");
+    let undone = send("POST", "/api/undo?recording=live.helenus&number=1");
+    assert!(undone.contains("undone by a client"), "{undone}");
+    let added = valve("second");
+    assert!(added.starts_with("HTTP/1.1 200"), "{added}");
+    let valves = place.json(&format!("valve list --node {address} --json"));
+    assert_eq!((valves.as_array().unwrap().len(), &valves[0]["valve"]), (1, &Value::from("second")), "{valves:#}");
     served.signal(libc::SIGINT);
     let served = served.end();
     assert!(served.status.success(), "{}", served.err);
+    assert!(served.err.contains("removed the valve second"), "{}", served.err);
+    assert_eq!(place.json(&format!("valve list --node {address} --json")).as_array().unwrap().len(), 0);
     assert!(served.err.contains("deleted the temporary recording"), "{}", served.err);
 }
 

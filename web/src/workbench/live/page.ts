@@ -10,6 +10,7 @@ import { Choices } from "../choices";
 import type { Client } from "../client";
 import { nameOf, saveDialog } from "../save";
 import { sortable } from "../sortable";
+import { Control } from "./control";
 import { RecentFindings } from "./findings";
 import { type LiveLine, LiveLines, utc } from "./lines";
 import { LISTINGS } from "./tables";
@@ -171,6 +172,7 @@ export function livePage(
     heat,
   );
   const recent = new RecentFindings(client, recording);
+  const control = new Control(client, recording);
   const tabs = LISTINGS.map(({ id, title }) =>
     h(
       "button",
@@ -276,6 +278,8 @@ export function livePage(
       tab.setAttribute("tabindex", isChosen ? "0" : "-1");
     });
     panel.setAttribute("aria-labelledby", `tab-${of.id}`);
+    control.root.hidden = of.id !== "valves";
+    if (!control.root.hidden) control.update();
     const rows = of.rows(answer);
     const focused = document.activeElement?.closest("th");
     const place = focused ? [...(focused.parentElement?.children ?? [])].indexOf(focused) : -1;
@@ -343,6 +347,7 @@ export function livePage(
         { class: "tab-row" },
         h("div", { class: "tabs", role: "tablist", "aria-label": "Tables" }, ...tabs),
       ),
+      control.root,
       panel,
     ),
     save.root,
