@@ -26,7 +26,7 @@ fn requests_in_tls_are_read_inside_the_jvm() {
         place.path("node.p12").display()
     );
     place.well(&format!("up --name encrypted --address {address} --heap 768m {encryption}"));
-    let load = format!("keyvalue/mixed --tls-ca {} --rate 150", place.path("node.pem").display());
+    let load = format!("keyvalue/mixed --population 20k --tls-ca {} --rate 150", place.path("node.pem").display());
 
     // Connections that begin while it is recorded.
     record_under_load(&place, "whole", address, &format!("{load} --for 6s"), |_| {});
