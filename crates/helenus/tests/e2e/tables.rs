@@ -129,16 +129,21 @@ fn who_watches_stays_attached(place: &Place, on: &str) {
     let watching = place.start(&format!("tables {on} --for 2s --watch --table churn. --json"));
     wait_for("the agent", || agent().is_some());
     let first = agent();
-    std::thread::sleep(Duration::from_secs(9));
+    // A reading of a busy machine may have seen the table once, which gives no rate.
+    let has_rate = |reading: &Value| of_table(reading, "churn.cart")["reads_per_s"].is_f64();
+    wait_for("readings", || {
+        let printed = watching.printed();
+        printed.lines().filter_map(|line| serde_json::from_str(line).ok()).filter(has_rate).count() >= 3
+    });
     assert_eq!(agent(), first, "it is the same one, look after look");
     watching.signal(libc::SIGINT);
     let watching = watching.end();
     assert!(watching.status.success(), "{}", watching.err);
     let readings: Vec<Value> = watching.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(readings.len() >= 3, "{}", watching.out);
     for reading in &readings {
         let cart = of_table(reading, "churn.cart");
-        assert!(number(cart, "reads_per_s") > 0.0 && cart["droppable_ratio"].is_f64(), "{cart:#}");
+        assert!(!has_rate(reading) || number(cart, "reads_per_s") > 0.0, "{cart:#}");
+        assert!(cart["droppable_ratio"].is_f64(), "{cart:#}");
         assert!(reading["time"].is_string(), "{reading:#}");
     }
     assert_eq!(agent(), None, "nothing is left");
