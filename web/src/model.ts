@@ -80,7 +80,7 @@ export type Controlled = {
   undone: string | null;
 };
 
-/** What of the running nodes of a recording can be changed, and what was changed from the workbench. */
+/** The nodes of a recording that can be changed, how, and the changes made from the workbench. */
 export type Controls = {
   is_allowed: boolean;
   nodes: Array<string>;

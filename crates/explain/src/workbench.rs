@@ -96,7 +96,7 @@ pub struct Saved {
     pub bytes: u64,
 }
 
-/// What of the running nodes of a recording can be changed, and what was changed from the workbench.
+/// The nodes of a recording that can be changed, how, and the changes made from the workbench.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Controls {

@@ -61,7 +61,7 @@ impl Control {
         self.is_allowed
     }
 
-    /// What can be changed, and what was.
+    /// The possible changes, and those that were made.
     pub(super) fn shown(&self, library: &Library, recording: &str) -> Result<Controls> {
         let declared = Declared::get();
         Ok(Controls {
@@ -90,7 +90,7 @@ impl Control {
         ensure!(!is_full, "{MOST} changes are in force; undo some first");
         let valve = link(&facts)?.add_valve(&wanted.name, &site, &change)?;
         let mut made = open(&self.made);
-        // Those that are undone make room.
+        // Undone changes make room.
         if made.len() >= MOST
             && let Some(place) = made.iter().position(|made| made.shown.undone.is_some())
         {
@@ -169,7 +169,7 @@ impl WantedValve {
         Ok((site, change))
     }
 
-    /// What was done, for a person.
+    /// The change as text.
     fn said(&self) -> String {
         let site = self.at.as_ref().or(self.stage.as_ref()).map_or("", String::as_str);
         let limit = match (self.limit, self.law.as_str()) {

@@ -56,7 +56,7 @@ pub struct Server {
     api: Api,
 }
 
-/// Who sends a request, and how.
+/// The sender of a request, and the HTTP method.
 #[derive(Debug)]
 struct Asker {
     method: Method,
