@@ -57,7 +57,10 @@ export class Control {
 
   #line({ number, when, who, node, what, undone }: Controlled): HTMLElement {
     const undo = h("button", { type: "button" }, "Undo");
-    undo.addEventListener("click", () => void this.#change("Undoing…", "undo", { number: String(number) }, [undo]));
+    undo.addEventListener(
+      "click",
+      () => void this.#change("Undoing…", "undo", { number: String(number) }, [undo]),
+    );
     return h(
       "li",
       { class: undone === null ? null : "quiet" },
@@ -70,7 +73,13 @@ export class Control {
     const options = (values: readonly string[], prefix: string): HTMLElement[] =>
       values.map((value) => h("option", { value: `${prefix}:${value}` }, value));
     const node = h("select", {}, ...nodes.map((name) => h("option", { value: name }, name)));
-    const name = h("input", { type: "text", required: true, maxlength: 40, pattern: "[A-Za-z0-9._\\-]+", value: "lwt" });
+    const name = h("input", {
+      type: "text",
+      required: true,
+      maxlength: 40,
+      pattern: "[A-Za-z0-9._\\-]+",
+      value: "lwt",
+    });
     const place = h(
       "select",
       {},
