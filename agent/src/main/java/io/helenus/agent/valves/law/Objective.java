@@ -14,6 +14,8 @@ interface Objective {
   /** How long after a change of the limit windows still show the time before it, ns. */
   double lagNs(Window window);
 
-  /** How many requests should leave in a measurement. */
-  double perWindow();
+  /** How many requests should leave in a measurement: with fewer its rate is mostly noise. */
+  default double perWindow() {
+    return 60;
+  }
 }

@@ -20,12 +20,8 @@ package io.helenus.agent.valves.law;
  * Search} has the rest; our own.
  */
 final class ResponseTime implements Objective {
-  private static final double PER_WINDOW = 60;
-
   /** Requests that a measurement should have above the percentile. */
   private static final double BEYOND = 8;
-
-  private static final double MOST_PER_WINDOW = 1000;
 
   private final double percentile;
   private final double floor;
@@ -61,8 +57,6 @@ final class ResponseTime implements Objective {
 
   @Override
   public double perWindow() {
-    return percentile > 0
-        ? Math.max(PER_WINDOW, Math.min(MOST_PER_WINDOW, BEYOND / (1 - percentile / 100)))
-        : PER_WINDOW;
+    return Math.max(Objective.super.perWindow(), BEYOND / (1 - percentile / 100));
   }
 }

@@ -14,12 +14,11 @@ import java.util.Set;
  *       lost       it cost MOST_COST_S of the incumbent's throughput,
  *                  errors or a growing queue                               not tried again
  *   none better:   pause, twice as long each time, and search again
- *   another load:  forget all and search again
+ *   another load:  forget all, and search again from no limit, which is max
  * </pre>
  *
  * <p>The mean is that of the n log ratios of the blocks, see {@link Trial}; margin(n) and s are
- * those of {@link PairedTest}. So a limit is taken only for a gain that is shown. No limit, which
- * is max, is taken when no loss is shown.
+ * those of {@link PairedTest}. So a limit is taken only for a gain that is shown.
  */
 final class Search implements Law {
   private static final double MOST_COST_S = 0.25;
@@ -36,9 +35,6 @@ final class Search implements Law {
    * The longest measurement. While collections are significant, all measurements have this length.
    */
   private static final long MEASURES_NS = 1_000_000_000;
-
-  /** Measurements with fewer requests are ignored. */
-  private static final int FEWEST = 5;
 
   private final Objective objective;
   private final int max;
@@ -146,12 +142,12 @@ final class Search implements Law {
     if (!holdsCandidate()) {
       baseline.add(window);
       if (load.changed(window)) {
-        incumbent = window.left() < FEWEST ? max : incumbent;
+        incumbent = max;
         restart(window, "the load changed");
         return;
       }
     }
-    if (window.left() < FEWEST || !Double.isFinite(score)) {
+    if (!Double.isFinite(score)) {
       return;
     }
     if (trial == null) {
@@ -166,7 +162,7 @@ final class Search implements Law {
 
   private void judge(Window window) {
     double leastRate = Math.log(objective.floor()) + rateLoss;
-    switch (trial.verdict(leastRate, trial.candidate == max)) {
+    switch (trial.verdict(leastRate)) {
       case BETTER:
         move(window);
         break;

@@ -14,9 +14,6 @@ package io.helenus.agent.valves.law;
  * 0.5. {@link Search} has the rest; our own.
  */
 final class Throughput implements Objective {
-  /** Requests that a measurement should have; with fewer its rate is mostly noise. */
-  private static final double PER_WINDOW = 60;
-
   @Override
   public double score(Window window) {
     return window.completedPerS();
@@ -31,10 +28,5 @@ final class Throughput implements Objective {
   public double lagNs(Window window) {
     // The mean time inside, by Little's law.
     return 1e9 * window.inFlight / Math.max(1e-9, window.completedPerS());
-  }
-
-  @Override
-  public double perWindow() {
-    return PER_WINDOW;
   }
 }

@@ -64,9 +64,8 @@ final class Trial {
    * The verdict after a block; open within one.
    *
    * @param leastRate the least mean log ratio of completions/s
-   * @param ties whether a candidate that is as good as the incumbent wins
    */
-  Verdict verdict(double leastRate, boolean ties) {
+  Verdict verdict(double leastRate) {
     if (windows == 0 || windows % WINDOWS != 0) {
       return Verdict.OPEN;
     }
@@ -80,7 +79,7 @@ final class Trial {
     if (!hopeless && scores.count() < MOST_BLOCKS) {
       return Verdict.OPEN;
     }
-    return ties && scores.mean() > -gain / 2 ? Verdict.BETTER : Verdict.NO_BETTER;
+    return Verdict.NO_BETTER;
   }
 
   /** The mean log ratio of completions per second. */

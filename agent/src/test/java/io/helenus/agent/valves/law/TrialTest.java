@@ -14,8 +14,7 @@ class TrialTest {
    * Runs a trial of a candidate that is better by a given ratio, on a server that drifts from
    * window to window.
    */
-  private static Verdict verdict(
-      double better, double rates, double drift, double leastRate, boolean ties) {
+  private static Verdict verdict(double better, double rates, double drift, double leastRate) {
     Trial trial = new Trial(8, GAIN);
     Verdict verdict = Verdict.OPEN;
     for (int window = 0; window < 100 && verdict == Verdict.OPEN; window++) {
@@ -24,7 +23,7 @@ class TrialTest {
       trial.add(
           drifted + (candidate ? Math.log(better) : 0),
           drifted + (candidate ? Math.log(rates) : 0));
-      verdict = trial.verdict(leastRate, ties);
+      verdict = trial.verdict(leastRate);
     }
     return verdict;
   }
@@ -42,28 +41,22 @@ class TrialTest {
 
   @Test
   void aGainIsBetterAndALossOrNothingIsNot() {
-    assertEquals(Verdict.BETTER, verdict(1.2, 1.2, 0, NO_FLOOR, false));
-    assertEquals(Verdict.NO_BETTER, verdict(1, 1, 0, NO_FLOOR, false));
-    assertEquals(Verdict.NO_BETTER, verdict(0.9, 0.9, 0, NO_FLOOR, false));
+    assertEquals(Verdict.BETTER, verdict(1.2, 1.2, 0, NO_FLOOR));
+    assertEquals(Verdict.NO_BETTER, verdict(1, 1, 0, NO_FLOOR));
+    assertEquals(Verdict.NO_BETTER, verdict(0.9, 0.9, 0, NO_FLOOR));
   }
 
   @Test
   void aServerThatBecomesSteadilyFasterMakesNoCandidateBetter() {
-    assertEquals(Verdict.NO_BETTER, verdict(1, 1, 0.2, NO_FLOOR, false));
-    assertEquals(Verdict.BETTER, verdict(1.2, 1.2, -0.2, NO_FLOOR, false));
+    assertEquals(Verdict.NO_BETTER, verdict(1, 1, 0.2, NO_FLOOR));
+    assertEquals(Verdict.BETTER, verdict(1.2, 1.2, -0.2, NO_FLOOR));
   }
 
   @Test
   void aShorterTimeAtLessThroughputThanTheFloorIsNoBetter() {
     double floor = Math.log(0.95);
-    assertEquals(Verdict.BETTER, verdict(1.5, 0.97, 0, floor, false));
-    assertEquals(Verdict.NO_BETTER, verdict(1.5, 0.9, 0, floor, false));
-  }
-
-  @Test
-  void noLimitIsTakenWhereItIsAsGood() {
-    assertEquals(Verdict.BETTER, verdict(1, 1, 0, NO_FLOOR, true));
-    assertEquals(Verdict.NO_BETTER, verdict(0.9, 0.9, 0, NO_FLOOR, true));
+    assertEquals(Verdict.BETTER, verdict(1.5, 0.97, 0, floor));
+    assertEquals(Verdict.NO_BETTER, verdict(1.5, 0.9, 0, floor));
   }
 
   @Test
