@@ -84,10 +84,18 @@ export type Controlled = {
 export type Controls = {
   is_allowed: boolean;
   nodes: Array<string>;
+  /** Classes of requests at which a valve can be. */
+  points: Array<string>;
   /** Stages that a valve can steer. */
   stages: Array<string>;
   /** Laws of a valve. */
   laws: Array<string>;
+  /** Settings of a node. */
+  settings: Array<Described>;
+  /** Strategies by which threads can be placed on CPUs. */
+  strategies: Array<string>;
+  /** Sources that can be started and stopped; empty if another process records. */
+  sources: Array<SourceChoice>;
   /** The oldest first. */
   made: Array<Controlled>;
 };
@@ -102,6 +110,12 @@ export type Cpu = {
   irq: Array<number>;
   steal: Array<number>;
   idle: Array<number>;
+};
+
+/** A name with one sentence about it. */
+export type Described = {
+  name: string;
+  what: string;
 };
 
 /** A file; for others than SSTables, a description of the kind of file. */
@@ -870,6 +884,15 @@ export type Source = {
   lost_reason: string;
   /** CPUs that the source itself used; null if that can't be separated. */
   cpu_share: number | null;
+};
+
+/** An option of the recorder that can be changed while it records. */
+export type SourceChoice = {
+  name: string;
+  /** Its value now. */
+  value: string;
+  /** All values that can be chosen. */
+  values: Array<string>;
 };
 
 /** Known losses of a source. */

@@ -134,7 +134,7 @@ fn apart() -> Vec<i32> {
 /// Where else a node may be.
 fn elsewhere(apart: &[i32]) -> String {
     match apart {
-        [] => "start a node with `helenus up`, or give another address or --pid".to_string(),
+        [] => "`helenus doctor` lists the nodes of this machine, and `helenus up` starts one".to_string(),
         [pid] => format!(
             "a Cassandra runs in a network namespace of its own (a container?) and may have that address there: name it by --pid {pid}"
         ),

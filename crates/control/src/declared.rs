@@ -160,6 +160,17 @@ fn points(line: Line) -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
+/// The named points of all release lines at which a valve can be, in their order.
+pub fn gates() -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for (name, kinds) in Line::ALL.iter().rev().flat_map(|line| points(*line)) {
+        if kinds.split(' ').any(|kind| kind == "gate") && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 /// Checks the site of a probe or gate: a named point of the release line, or a pattern of methods, which only the node
 /// can find. Without a line the names of all lines are taken.
 ///
@@ -203,6 +214,14 @@ mod tests {
     use super::*;
 
     const AT_POINTS: Limits = Limits { min: 1, max: Some(128) };
+
+    #[test]
+    fn valves_stand_at_points_for_gates() {
+        let names = gates();
+        assert_eq!(names.first(), Some(&"request"), "{names:?}");
+        assert!(names.contains(&"lwt") && !names.contains(&"commit-log"), "{names:?}");
+        assert!(names.iter().all(|name| check_point(name, None, Use::Gate).is_ok()), "{names:?}");
+    }
 
     #[test]
     fn the_declaration_can_be_read() {

@@ -22,7 +22,7 @@ mod trial;
 mod tuning;
 mod valves;
 
-pub use declared::{Declared, Limits, Range, Use, check_point};
+pub use declared::{Declared, Limits, Range, Use, check_point, gates};
 pub use error::Error;
 pub use executors::{Executor, Running};
 pub use link::Link;

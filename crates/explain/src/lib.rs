@@ -81,5 +81,6 @@ pub use traffic::{
     partition_traffic, slowest_requests, statement_detail, statement_traffic,
 };
 pub use workbench::{
-    Answer, Controlled, Controls, Happened, Listed, Queried, Saved, Schema, happened, query, schema, window,
+    Answer, Controlled, Controls, Described, Happened, Listed, Queried, Saved, Schema, SourceChoice, happened, query,
+    schema, window,
 };

@@ -102,12 +102,39 @@ pub struct Saved {
 pub struct Controls {
     pub is_allowed: bool,
     pub nodes: Vec<String>,
+    /// Classes of requests at which a valve can be.
+    pub points: Vec<String>,
     /// Stages that a valve can steer.
     pub stages: Vec<String>,
     /// Laws of a valve.
     pub laws: Vec<String>,
+    /// Settings of a node.
+    pub settings: Vec<Described>,
+    /// Strategies by which threads can be placed on CPUs.
+    pub strategies: Vec<String>,
+    /// Sources that can be started and stopped; empty if another process records.
+    pub sources: Vec<SourceChoice>,
     /// The oldest first.
     pub made: Vec<Controlled>,
+}
+
+/// A name with one sentence about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Described {
+    pub name: String,
+    pub what: String,
+}
+
+/// An option of the recorder that can be changed while it records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SourceChoice {
+    pub name: String,
+    /// Its value now.
+    pub value: String,
+    /// All values that can be chosen.
+    pub values: Vec<String>,
 }
 
 /// A change of a node, made from the workbench.

@@ -13,6 +13,7 @@ mod metrics;
 mod open_files;
 mod report;
 mod serve;
+mod settings;
 mod terminal;
 
 use std::process::ExitCode;

@@ -3,13 +3,23 @@
 use crate::terminal;
 use anyhow::{Result, bail, ensure};
 use chrono::{Local, TimeZone};
-use clap::Args;
+use clap::{Args, Command, FromArgMatches};
+use helenus_control::Setting;
+use helenus_notation::{did_you_mean, quantity};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 /// Cassandra's default of `max_hint_window`, the time for which hints are kept.
 const HINT_WINDOW: Duration = Duration::from_secs(3 * 3600);
 const PACKAGE: &str = "org.apache.cassandra.db.compaction.";
+/// The strategies of all supported versions; the node says which of them it has.
+const STRATEGIES: [&str; 5] = [
+    "SizeTieredCompactionStrategy",
+    "LeveledCompactionStrategy",
+    "TimeWindowCompactionStrategy",
+    "UnifiedCompactionStrategy",
+    "DateTieredCompactionStrategy",
+];
 
 /// Settings of one node.
 #[derive(Debug, Args)]
@@ -41,6 +51,56 @@ pub struct OfNode {
     pub threads: Vec<(String, u32)>,
 }
 
+impl OfNode {
+    /// The settings of a node itself, as they are named in options, with what each one is.
+    pub fn described() -> Vec<(String, String)> {
+        let command = OfNode::augment_args(Command::new("settings"));
+        let of_node = command.get_arguments().filter_map(|argument| {
+            let name = argument.get_long().filter(|name| !matches!(*name, "table" | "compaction" | "threads"))?;
+            Some((name.to_string(), argument.get_help()?.to_string()))
+        });
+        of_node.collect()
+    }
+
+    /// Parses one option with its value, as the command line does; a table for `compaction`.
+    pub fn parse(name: &str, value: &str, table: Option<&str>) -> Result<(Setting, Value)> {
+        let mut words = vec![format!("--{name}={value}")];
+        words.extend(table.map(|table| format!("--table={table}")));
+        let command = OfNode::augment_args(Command::new("settings").no_binary_name(true).disable_help_flag(true));
+        let parsed = command.try_get_matches_from(words).and_then(|matches| OfNode::from_arg_matches(&matches));
+        let first_line = |error: clap::Error| {
+            let text = error.to_string();
+            anyhow::Error::msg(text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_string())
+        };
+        let mut wanted = parsed.map_err(first_line)?.read()?;
+        match (wanted.pop(), wanted.pop()) {
+            (Some(one), None) => Ok(one),
+            _ => bail!("say one setting, such as compaction-throughput"),
+        }
+    }
+
+    /// Each setting with its new value.
+    pub fn read(&self) -> Result<Vec<(Setting, Value)>> {
+        let mut wanted = Vec::new();
+        match (&self.table, &self.compaction) {
+            (Some(table), Some(text)) => wanted.push((Setting::compaction(table), compaction(text)?)),
+            (None, Some(_)) => bail!("--compaction is of a table: name it with --table KEYSPACE.TABLE"),
+            (Some(_), None) | (None, None) => {}
+        }
+        let numbers = [
+            ("compaction-throughput", self.compaction_throughput.map(u64::from)),
+            ("concurrent-compactors", self.concurrent_compactors.map(u64::from)),
+            ("concurrent-request-bytes", self.concurrent_request_bytes),
+            ("concurrent-request-bytes-per-ip", self.concurrent_request_bytes_per_ip),
+        ];
+        wanted.extend(numbers.iter().filter_map(|(name, number)| Some((Setting::of_node(name), json!((*number)?)))));
+        wanted.extend(self.requests_per_second.map(|limit| Setting::requests_per_second(limit.into())));
+        let threads = |(stage, number): &(String, u32)| (Setting::of_node(&format!("{stage}-threads")), json!(number));
+        wanted.extend(self.threads.iter().map(threads));
+        Ok(wanted)
+    }
+}
+
 /// Settings that can only be the same on all nodes.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -54,7 +114,7 @@ pub struct OfAll {
     #[arg(long, value_name = "JSON")]
     compaction: Option<String>,
     /// How long tombstones are kept
-    #[arg(long, value_name = "DURATION", value_parser = super::duration)]
+    #[arg(long, value_name = "DURATION", value_parser = quantity::duration)]
     gc_grace: Option<Duration>,
     /// Compression parameters of the table, as JSON
     #[arg(long, value_name = "JSON")]
@@ -105,10 +165,14 @@ fn stage(text: &str) -> Result<(String, u32), String> {
 /// Parameters of a compaction: JSON with a class, all values as text.
 pub fn compaction(text: &str) -> Result<Value> {
     let parameters = parameters("--compaction", text)?;
-    ensure!(
-        parameters.get("class").is_some(),
-        "--compaction has no class: write {{\"class\":\"LeveledCompactionStrategy\"}}"
-    );
+    let Some(class) = parameters.get("class").and_then(Value::as_str) else {
+        bail!("--compaction has no class: write {{\"class\":\"LeveledCompactionStrategy\"}}")
+    };
+    let short = class.strip_prefix(PACKAGE).unwrap_or(class);
+    // A class of another package is the user's own.
+    if !short.contains('.') && !STRATEGIES.contains(&short) {
+        bail!("Cassandra has no compaction strategy {short}{}", did_you_mean(short, STRATEGIES));
+    }
     Ok(parameters)
 }
 
@@ -201,7 +265,31 @@ mod tests {
         assert!(error("{'class': 'X'}").contains("with double quotes"));
         assert!(error("{\"min_threshold\": 4}").contains("no class"));
         assert!(error("[]").contains("by name"));
+        let misspelled = error("{\"class\":\"LeveledCompactionStrategie\"}");
+        assert!(misspelled.contains("no compaction strategy") && misspelled.contains("`LeveledCompactionStrategy`"));
+        assert!(compaction("{\"class\":\"com.example.Own\"}").is_ok());
         assert!(error("{\"class\":[1]}").contains("class is [1]"));
+    }
+
+    #[test]
+    fn one_option_is_parsed_as_on_the_command_line() {
+        let parse = |name: &str, value: &str, table: Option<&str>| {
+            OfNode::parse(name, value, table).map_err(|error| error.to_string())
+        };
+        assert_eq!(
+            parse("compaction-throughput", "64", None),
+            Ok((Setting::of_node("compaction-throughput"), json!(64)))
+        );
+        assert_eq!(parse("threads", "read=8", None), Ok((Setting::of_node("read-threads"), json!(8))));
+        let leveled = "{\"class\":\"LeveledCompactionStrategy\"}";
+        assert_eq!(parse("compaction", leveled, Some("shop.orders")).unwrap().0, Setting::compaction("shop.orders"));
+        assert!(parse("compaction", leveled, None).unwrap_err().contains("is of a table"));
+        assert!(parse("compaction-throughput", "soon", None).unwrap_err().contains("soon"));
+        assert!(parse("nothing", "1", None).unwrap_err().contains("nothing"));
+        assert!(parse("table", "a.b", None).unwrap_err().contains("say one setting"));
+        for (name, what) in OfNode::described() {
+            assert!(parse(&name, "8", None).is_ok() && !what.is_empty(), "{name}: {what}");
+        }
     }
 
     #[test]

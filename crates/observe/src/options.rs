@@ -34,6 +34,14 @@ impl Options {
         NAMES.iter().map(String::as_str)
     }
 
+    /// The default of an option on the command line; empty without one.
+    pub(crate) fn default_value(name: &str) -> String {
+        let command = command();
+        let known = command.get_arguments().find(|argument| argument.get_long() == Some(name));
+        let values = known.map(|argument| argument.get_default_values()).unwrap_or_default();
+        values.first().map(|value| value.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
     /// Parses options by name, as in a file. Missing options get the default of the command line.
     pub fn from_named(given: &[(&str, String)]) -> Result<Options, WrongOption> {
         let command = command();

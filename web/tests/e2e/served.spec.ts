@@ -152,20 +152,25 @@ test("the live page moves, and saves a window as a recording and as a report", a
 });
 
 test("a change of a node is allowed by a switch, and its refusal is shown", async ({ page }) => {
-  const valves = async (address: string): Promise<void> => {
+  const open = async (address: string): Promise<void> => {
     await page.goto(`${address}&recording=growing.helenus`);
-    await page.getByRole("tab", { name: "Valves" }).click();
+    await page.getByRole("tab", { name: "Control" }).click();
   };
   const control = page.getByRole("region", { name: "Control" });
-  await valves(link);
+  await open(link);
   await expect(control).toContainText("start helenus serve with --allow-control");
   await expect(control.getByRole("button")).toHaveCount(0);
   const said = await run("serve", ".", "--listen", "127.0.0.1:0", "--allow-control", "--json").says(/\{.*\}/);
-  await valves((JSON.parse(said) as { link: string }).link);
+  await open((JSON.parse(said) as { link: string }).link);
   // The node is none that a valve could be in.
   await control.getByRole("combobox", { name: "Law" }).selectOption("fixed");
   await control.getByRole("button", { name: "Add valve" }).click();
   await expect(control.getByRole("status")).toContainText("127.0.43.1");
+  const setting = control.getByRole("form", { name: "Setting" });
+  await setting.getByRole("combobox", { name: "Setting: name" }).selectOption("concurrent-compactors");
+  await expect(setting).toContainText("Compactions that may run at once");
+  // Another process records, so that its sources can't be changed here.
+  await expect(control.getByRole("form", { name: "Recording" })).toHaveCount(0);
 });
 
 test("the live page says that its recorder has ended", async ({ page }) => {

@@ -41,7 +41,6 @@ mod recording;
 mod report;
 mod responder;
 mod serve;
-mod settings;
 mod spectrogram;
 mod sql;
 mod statements;

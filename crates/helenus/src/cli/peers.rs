@@ -1,8 +1,8 @@
 //! A table on one node and on its peers, side by side.
 
 use super::nodes;
-use super::settings::length;
 use crate::assets::AGENT_JAR;
+use crate::settings::length;
 use crate::terminal::{self, Steps};
 use anyhow::{Context, Result};
 use clap::Args;

@@ -9,7 +9,7 @@ use clap::{Args, FromArgMatches};
 use helenus_cassandra::Cancel;
 use helenus_cassandra::network;
 use helenus_cassandra::target::{self, Target, TargetName, Vm};
-use helenus_observe::{Event, Observation, Options, ProcessKind, Watched};
+use helenus_observe::{Event, Observation, Options, ProcessKind, SwitchRequest, Watched};
 use helenus_recording::{Manifest, Recorder};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     }
     let cancel = interrupt::cancel_on_signals()?;
     if let Some(keep) = arguments.keep {
-        return keep::run(&arguments, keep, &cancel, || {});
+        return keep::run(&arguments, keep, &cancel, None, || {});
     }
     let targets = targets(&arguments)?;
     let folder = arguments.output.clone().unwrap_or_else(|| super::new_recording("record"));
@@ -111,6 +111,7 @@ pub fn keep_nodes(
     folder: &Path,
     (keep, max_bytes): (Duration, u64),
     cancel: &Cancel,
+    switches: Receiver<SwitchRequest>,
     attached: impl FnOnce(),
 ) -> Result<()> {
     let defaults = Arguments::augment_args(clap::Command::new("record")).try_get_matches_from(["record"])?;
@@ -118,7 +119,7 @@ pub fn keep_nodes(
     arguments.nodes = nodes.to_vec();
     arguments.output = Some(folder.to_path_buf());
     arguments.options.max_size = Some(max_bytes);
-    keep::run(&arguments, keep, cancel, attached).map(drop)
+    keep::run(&arguments, keep, cancel, Some(switches), attached).map(drop)
 }
 
 /// The nodes to record, each with the name it has in the rows.

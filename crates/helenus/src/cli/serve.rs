@@ -5,12 +5,14 @@ use crate::terminal;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use helenus_cassandra::Cancel;
+use helenus_observe::{SourceSwitches, SwitchRequest};
 use std::fs::Permissions;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -48,7 +50,8 @@ pub struct Arguments {
     /// Loopback address and port; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7464")]
     listen: SocketAddr,
-    /// Let everybody who has the link add valves to the nodes that are being recorded; all are removed at the end
+    /// Let everybody who has the link change the nodes that are being recorded: valves, settings, threads, and what is recorded;
+    /// all is undone at the end
     #[arg(long)]
     allow_control: bool,
     /// Print the link as JSON
@@ -63,7 +66,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(place) => Library::of_new(&place.folder, &place.saves)?,
         None => Library::open(&arguments.path)?,
     };
-    let control = Arc::new(Control::new(arguments.allow_control));
+    let (switches, asked) = SourceSwitches::new();
+    let control = Arc::new(Control::new(arguments.allow_control, place.is_some().then_some(switches)));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let server = runtime.block_on(Server::bind(arguments.listen, library, Arc::clone(&control)))?;
     let link = Link { link: server.link(), address: server.address(), json: arguments.json };
@@ -72,7 +76,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             link.print();
             None
         }
-        Some(place) => Some(Recorder::start(arguments.nodes, place, arguments.keep, cancel.clone(), link)?),
+        Some(place) => Some(Recorder::start(arguments.nodes, place, (arguments.keep, asked), cancel.clone(), link)?),
     };
     let is_over = || cancel.is_cancelled() || recorder.as_ref().is_some_and(Recorder::has_ended);
     runtime.block_on(async {
@@ -154,9 +158,16 @@ struct Recorder {
 
 impl Recorder {
     /// Prints the link once the nodes are recorded.
-    fn start(nodes: Vec<String>, place: Place, keep: Duration, cancel: Cancel, link: Link) -> Result<Recorder> {
+    fn start(
+        nodes: Vec<String>,
+        place: Place,
+        (keep, switches): (Duration, Receiver<SwitchRequest>),
+        cancel: Cancel,
+        link: Link,
+    ) -> Result<Recorder> {
         let Place { folder, temporary, .. } = place;
-        let record = move || record::keep_nodes(&nodes, &folder, (keep, MOST_BYTES), &cancel, || link.print());
+        let record =
+            move || record::keep_nodes(&nodes, &folder, (keep, MOST_BYTES), &cancel, switches, || link.print());
         let thread = std::thread::Builder::new().name("recorder".into()).spawn(record);
         Ok(Recorder { thread: thread.context("cannot start the thread that records")?, temporary })
     }

@@ -1,7 +1,7 @@
 use super::opened::opened;
-use super::{comparison, nodes, settings};
+use super::{comparison, nodes};
 use crate::assets::AGENT_JAR;
-use crate::{interrupt, terminal};
+use crate::{interrupt, settings, terminal};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use helenus_cassandra::Places;

@@ -1,14 +1,14 @@
+use super::nodes;
 use super::peers::{self, Peers, Watch};
 use super::target::say_log;
-use super::{nodes, settings};
 use crate::assets::AGENT_JAR;
-use crate::{interrupt, terminal};
+use crate::{interrupt, settings, terminal};
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand};
 use helenus_cassandra::journal::Journal;
 use helenus_cassandra::target::{self, TargetName};
 use helenus_cassandra::{Cancel, Places};
-use helenus_control::{Entry, Link, Outcome, Setting, State, Tuner, Undone};
+use helenus_control::{Entry, Link, Outcome, State, Tuner, Undone};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -408,28 +408,5 @@ fn say_undone(entry: &Entry, undone: &Undone) {
         Outcome::Restarted => {
             terminal::done(format_args!("the process of {node} has ended, and {setting} with it"));
         }
-    }
-}
-
-impl settings::OfNode {
-    /// Each setting with its new value.
-    fn read(&self) -> Result<Vec<(Setting, Value)>> {
-        let mut wanted = Vec::new();
-        match (&self.table, &self.compaction) {
-            (Some(table), Some(text)) => wanted.push((Setting::compaction(table), settings::compaction(text)?)),
-            (None, Some(_)) => bail!("--compaction is of a table: name it with --table KEYSPACE.TABLE"),
-            (Some(_), None) | (None, None) => {}
-        }
-        let numbers = [
-            ("compaction-throughput", self.compaction_throughput.map(u64::from)),
-            ("concurrent-compactors", self.concurrent_compactors.map(u64::from)),
-            ("concurrent-request-bytes", self.concurrent_request_bytes),
-            ("concurrent-request-bytes-per-ip", self.concurrent_request_bytes_per_ip),
-        ];
-        wanted.extend(numbers.iter().filter_map(|(name, number)| Some((Setting::of_node(name), json!((*number)?)))));
-        wanted.extend(self.requests_per_second.map(|limit| Setting::requests_per_second(limit.into())));
-        let threads = |(stage, number): &(String, u32)| (Setting::of_node(&format!("{stage}-threads")), json!(number));
-        wanted.extend(self.threads.iter().map(threads));
-        Ok(wanted)
     }
 }

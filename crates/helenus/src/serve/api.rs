@@ -1,6 +1,7 @@
 //! Paths below /api/ and the queries that they stand for. All answers are JSON of the types in `web/src/model.ts`.
 
-use super::control::{Control, WantedValve};
+use super::asked::Asked;
+use super::control::{Control, Wanted, WantedPlacement, WantedSetting, WantedSource, WantedValve};
 use super::library::Library;
 use super::live::{Followed, Follower};
 use super::question::Question;
@@ -37,42 +38,6 @@ pub(super) struct Api {
     spans: Arc<Mutex<HashMap<String, (i64, i64)>>>,
 }
 
-/// The parameters of a URL.
-#[derive(Debug)]
-struct Asked(HashMap<String, String>);
-
-impl Asked {
-    fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str).filter(|text| !text.is_empty())
-    }
-
-    fn needed(&self, name: &str) -> Result<&str> {
-        self.text(name).with_context(|| format!("the address lacks {name}="))
-    }
-
-    /// Parses `10.5-20`, in seconds since the start of the recording.
-    fn window(&self, name: &str, span: (i64, i64)) -> Result<Option<(i64, i64)>> {
-        self.window_from(name, span.0, span)
-    }
-
-    /// The window in seconds since `zero_ns`.
-    fn window_from(&self, name: &str, zero_ns: i64, span: (i64, i64)) -> Result<Option<(i64, i64)>> {
-        let (first_ns, last_ns) = span;
-        let Some(text) = self.text(name) else { return Ok(None) };
-        let edges = text.split_once('-').and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
-        let Some((from, to)): Option<(f64, f64)> = edges else { bail!("`{text}` is no window, such as 10.5-20") };
-        let at = |seconds: f64| zero_ns.saturating_add((seconds * 1e9) as i64);
-        let (from, to) = (at(from).max(first_ns), at(to).min(last_ns));
-        if from >= to {
-            bail!(
-                "the window {text} s has no part of the recording, which is {:.3} s long",
-                (last_ns - first_ns) as f64 / 1e9
-            );
-        }
-        Ok(Some((from, to)))
-    }
-}
-
 impl Api {
     pub(super) fn new(library: Library, control: Arc<Control>) -> Api {
         Api {
@@ -86,7 +51,7 @@ impl Api {
     }
 
     pub(super) async fn answer(&self, asker: Asker, name: &str, parameters: &str) -> Answer {
-        let asked = Asked(url::form_urlencoded::parse(parameters.as_bytes()).into_owned().collect());
+        let asked = Asked::of(parameters);
         let Some(question) = Question::named(name) else {
             return Answer::error(StatusCode::NOT_FOUND, &format!("the workbench has no answer named {name}"));
         };
@@ -172,10 +137,10 @@ impl Subject<'_> {
                 json(&self.saves.save(self.library, recording, self.window_or_all()?, name)?)
             }
             Question::Controls => json(&self.control.shown(self.library, self.asked.needed("recording")?)?),
-            Question::AddValve => {
-                let wanted = self.wanted_valve()?;
-                json(&self.control.add_valve(self.library, self.asked.needed("recording")?, &wanted, self.who)?)
-            }
+            Question::AddValve => self.change(&WantedValve::of(&self.asked)?),
+            Question::Set => self.change(&WantedSetting::of(&self.asked)?),
+            Question::Place => self.change(&WantedPlacement::of(&self.asked)?),
+            Question::Switch => self.change(&WantedSource::of(&self.asked, self.control.sources()?)?),
             Question::Undo => {
                 let number = self.asked.needed("number")?.parse().context("number= takes the number of a change")?;
                 self.control.undo(number, self.who)?;
@@ -184,20 +149,9 @@ impl Subject<'_> {
         }
     }
 
-    fn wanted_valve(&self) -> Result<WantedValve> {
-        let number = |name: &str| -> Result<Option<u32>> {
-            let number = self.asked.text(name).map(str::parse).transpose();
-            number.with_context(|| format!("{name}= takes a whole number"))
-        };
-        Ok(WantedValve {
-            node: self.asked.needed("node")?.to_string(),
-            name: self.asked.needed("name")?.to_string(),
-            at: self.asked.text("at").map(str::to_string),
-            stage: self.asked.text("stage").map(str::to_string),
-            law: self.asked.needed("law")?.to_string(),
-            limit: number("limit")?,
-            minutes: number("minutes")?.map(u64::from),
-        })
+    fn change(&self, wanted: &dyn Wanted) -> Result<String> {
+        let recording = (self.library, self.asked.needed("recording")?);
+        json(&self.control.change(recording, self.asked.needed("node")?, wanted, self.who)?)
     }
 
     fn followed(&self) -> Result<Arc<Follower>> {

@@ -5,6 +5,7 @@
 //! ```
 
 mod api;
+mod asked;
 mod control;
 mod guard;
 mod library;

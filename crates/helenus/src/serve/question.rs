@@ -1,7 +1,11 @@
 //! The queries of the API, one for each path.
 
-/// A query of the API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+use serde::Deserialize;
+use serde::de::value::{Error as ValueError, StrDeserializer};
+
+/// A query of the API. Its path is its name in kebab case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Question {
     Ping,
     Recordings,
@@ -26,38 +30,15 @@ pub(super) enum Question {
     Save,
     Controls,
     AddValve,
+    Set,
+    Place,
+    Switch,
     Undo,
 }
 
 impl Question {
     pub(super) fn named(name: &str) -> Option<Question> {
-        Some(match name {
-            "ping" => Question::Ping,
-            "recordings" => Question::Recordings,
-            "report" => Question::Report,
-            "report-page" => Question::ReportPage,
-            "answer" => Question::Answer,
-            "statements" => Question::Statements,
-            "statement" => Question::Statement,
-            "clients" => Question::Clients,
-            "slowest" => Question::Slowest,
-            "flame" => Question::Flame,
-            "flame-events" => Question::FlameEvents,
-            "files" => Question::Files,
-            "tables" => Question::Tables,
-            "gc" => Question::Gc,
-            "events" => Question::Events,
-            "schema" => Question::Schema,
-            "sql" => Question::Sql,
-            "compare" => Question::Compare,
-            "live" => Question::Live,
-            "live-table" => Question::LiveTable,
-            "save" => Question::Save,
-            "controls" => Question::Controls,
-            "add-valve" => Question::AddValve,
-            "undo" => Question::Undo,
-            _ => return None,
-        })
+        Question::deserialize(StrDeserializer::<ValueError>::new(name)).ok()
     }
 
     /// Whether the answer can be cached: a closed recording does not change, but the list of recordings does.
@@ -72,9 +53,7 @@ impl Question {
                 | Question::LiveTable
                 | Question::Save
                 | Question::Controls
-                | Question::AddValve
-                | Question::Undo
-        )
+        ) && !self.controls()
     }
 
     /// Whether it changes something: the disk or a node.
@@ -82,8 +61,9 @@ impl Question {
         self == Question::Save || self.controls()
     }
 
-    /// Whether it changes a node.
+    /// Whether it changes a node, or how it is recorded.
     pub(super) fn controls(self) -> bool {
-        matches!(self, Question::AddValve | Question::Undo)
+        use Question::{AddValve, Place, Set, Switch, Undo};
+        matches!(self, AddValve | Set | Place | Switch | Undo)
     }
 }

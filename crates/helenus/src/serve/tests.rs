@@ -356,7 +356,7 @@ fn only_loopback_is_listened_on() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let bind = |address: &str| {
         let library = Library::open(folder.path()).unwrap();
-        runtime.block_on(Server::bind(address.parse().unwrap(), library, Arc::new(Control::new(true))))
+        runtime.block_on(Server::bind(address.parse().unwrap(), library, Arc::new(Control::new(true, None))))
     };
     let everywhere = bind("0.0.0.0:0").unwrap_err();
     assert!(everywhere.to_string().contains("loopback"), "{everywhere}");

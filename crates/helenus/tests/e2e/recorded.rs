@@ -113,13 +113,36 @@ fn served_live(place: &Place, address: &str) {
     assert!(undone.contains("undone by a client"), "{undone}");
     let added = valve("second");
     assert!(added.starts_with("HTTP/1.1 200"), "{added}");
+    let change = |question: &str, wanted: &str| {
+        send("POST", &format!("/api/{question}?recording=live.helenus&node={address}&{wanted}"))
+    };
+    let set = change("set", "name=compaction-throughput&value=17&minutes=5");
+    assert!(set.contains("set compaction-throughput from 64 to 17"), "{set}");
+    let stopped = change("switch", "name=stacks&value=off");
+    assert!(stopped.contains("stacks from cpu to off"), "{stopped}");
+    let started = change("switch", "name=syscalls&value=summary");
+    assert!(started.contains("syscalls from off to summary"), "{started}");
+    let refused = change("switch", "name=syscalls&value=all");
+    assert!(refused.starts_with("HTTP/1.1 422") && refused.contains("one of off, summary, full"), "{refused}");
+    let mut copies = 0;
+    wait_for("system calls", || {
+        copies += 1;
+        place.well(&format!("freeze {address} --last 10s -o calls-{copies}"));
+        place.ask(&format!("calls-{copies}"), "select count(*) from syscall_summary") > 0
+    });
+    let placed = change("place", "strategy=first-assignment");
+    assert!(placed.contains("threads by first-assignment"), "{placed}");
     let valves = place.json(&format!("valve list --node {address} --json"));
     assert_eq!((valves.as_array().unwrap().len(), &valves[0]["valve"]), (1, &Value::from("second")), "{valves:#}");
     served.signal(libc::SIGINT);
     let served = served.end();
     assert!(served.status.success(), "{}", served.err);
-    assert!(served.err.contains("removed the valve second"), "{}", served.err);
-    assert_eq!(place.json(&format!("valve list --node {address} --json")).as_array().unwrap().len(), 0);
+    for undone in ["added the valve second", "set compaction-throughput from 64 to 17", "by first-assignment"] {
+        assert!(served.err.contains(undone), "{undone}: {}", served.err);
+    }
+    for left in [&format!("valve list --node {address} --json"), "tune status --json", "pin --list --json"] {
+        assert_eq!(place.json(left).as_array().unwrap().len(), 0, "{left}");
+    }
     assert!(served.err.contains("deleted the temporary recording"), "{}", served.err);
 }
 

@@ -3,16 +3,24 @@ import type { Controlled, Controls } from "../../model";
 import type { Client, Parameters } from "../client";
 
 const EACH_MS = 5000;
-/** Classes of requests that a valve can stand at. */
-const POINTS = ["lwt", "scans", "slices", "reads", "batches", "writes", "counters", "request"];
 const MINUTES: [number, string][] = [
   [5, "5 min"],
   [15, "15 min"],
   [60, "1 h"],
   [1440, "1 day"],
 ];
+const HOW =
+  "To change nodes here, start helenus serve with --allow-control. On the command line there are helenus valve, tune and pin.";
 
-/** Adds valves to the nodes that are being recorded, and lists what was changed from the workbench, each with its undo. */
+type Field = HTMLSelectElement | HTMLInputElement;
+
+const options = (values: readonly string[], prefix = ""): HTMLElement[] =>
+  values.map((value) => h("option", { value: prefix + value }, value));
+
+const minutes = (): HTMLSelectElement =>
+  h("select", {}, ...MINUTES.map(([value, text]) => h("option", { value, selected: value === 15 }, text)));
+
+/** Changes the nodes that are being recorded and what is recorded, and lists the changes, each with its undo. */
 export class Control {
   readonly root = h("section", { class: "control", "aria-label": "Control" });
   readonly #said = h("p", { role: "status", class: "said" });
@@ -39,15 +47,14 @@ export class Control {
     setText(this.#said, cause instanceof Error ? cause.message : String(cause));
   }
 
-  #show({ is_allowed, nodes, stages, laws, made }: Controls): void {
-    // The form stays as it is while somebody fills it in.
-    const shape = JSON.stringify([is_allowed, nodes]);
+  #show(controls: Controls): void {
+    const { is_allowed, nodes, sources, made } = controls;
+    // The forms stay as they are while somebody fills them in.
+    const shape = JSON.stringify([is_allowed, nodes, sources]);
     if (shape !== this.#shape) {
       this.#shape = shape;
-      const how =
-        "To add valves here, start helenus serve with --allow-control. helenus valve adds them from the command line.";
       this.root.replaceChildren(
-        ...(is_allowed ? [this.#form(nodes, stages, laws)] : [h("p", { class: "note" }, how)]),
+        ...(is_allowed ? this.#forms(controls) : [h("p", { class: "note" }, HOW)]),
         this.#said,
         this.#made,
       );
@@ -69,61 +76,131 @@ export class Control {
     );
   }
 
-  #form(nodes: readonly string[], stages: readonly string[], laws: readonly string[]): HTMLElement {
-    const options = (values: readonly string[], prefix: string): HTMLElement[] =>
-      values.map((value) => h("option", { value: `${prefix}:${value}` }, value));
-    const node = h("select", {}, ...nodes.map((name) => h("option", { value: name }, name)));
+  #forms({ nodes, points, stages, laws, settings, strategies, sources }: Controls): HTMLElement[] {
+    const node = h("select", {}, ...options(nodes));
+    const forms = [
+      this.#valve(node, points, stages, laws),
+      this.#setting(node, settings),
+      this.#form(node, "Threads", "place", "Place threads", "Placing threads…", {
+        strategy: [
+          "By ",
+          h("select", {}, ...options(strategies)),
+          "Threads that start later are placed, too",
+        ],
+      }),
+    ];
+    if (sources.length > 0) forms.push(this.#source(node, sources));
+    return nodes.length > 1 ? [h("p", { class: "filters" }, h("label", {}, "Node ", node)), ...forms] : forms;
+  }
+
+  #valve(
+    node: Field,
+    points: readonly string[],
+    stages: readonly string[],
+    laws: readonly string[],
+  ): HTMLElement {
     const name = h("input", {
       type: "text",
       required: true,
       maxlength: 40,
       pattern: "[A-Za-z0-9._\\-]+",
-      value: "lwt",
+      value: points[0] ?? "",
     });
     const place = h(
       "select",
       {},
-      h("optgroup", { label: "Requests" }, ...options(POINTS, "at")),
-      h("optgroup", { label: "Stages" }, ...options(stages, "stage")),
+      h("optgroup", { label: "Requests" }, ...options(points, "at:")),
+      h("optgroup", { label: "Stages" }, ...options(stages, "stage:")),
     );
+    place.addEventListener("change", () => {
+      name.value = place.value.split(":")[1] ?? "";
+    });
     const law = h(
       "select",
       {},
       ...laws.map((value) => h("option", { value, selected: value === "throughput" }, value)),
     );
     const limit = h("input", { type: "text", inputmode: "numeric", pattern: "[1-9][0-9]{0,6}", size: 7 });
-    const minutes = h(
-      "select",
-      {},
-      ...MINUTES.map(([value, text]) => h("option", { value, selected: value === 15 }, text)),
+    return this.#form(
+      node,
+      "Valve",
+      "add-valve",
+      "Add valve",
+      "Adding the valve…",
+      {
+        place: ["At ", place],
+        name: ["Name ", name],
+        law: ["Law ", law],
+        limit: ["Limit ", limit, "The limit of the law fixed; the largest one of others"],
+        minutes: ["Opens after ", minutes()],
+      },
+      ({ place: chosen, ...others }) => {
+        const [kind, value] = (chosen ?? "").split(":");
+        return { ...others, [kind ?? ""]: value ?? "" };
+      },
     );
-    const add = h("button", { type: "submit", class: "primary" }, "Add valve");
-    const form = h(
-      "form",
-      { class: "filters" },
-      nodes.length > 1 && h("label", {}, "Node ", node),
-      h("label", {}, "At ", place),
-      h("label", {}, "Name ", name),
-      h("label", {}, "Law ", law),
-      h("label", { title: "The limit of the law fixed; the largest one of others" }, "Limit ", limit),
-      h("label", {}, "Opens after ", minutes),
-      add,
-    );
-    place.addEventListener("change", () => {
-      name.value = place.value.split(":")[1] ?? "";
+  }
+
+  #setting(node: Field, settings: Controls["settings"]): HTMLElement {
+    const name = h("select", {}, ...options(settings.map((one) => one.name)));
+    const value = h("input", {
+      type: "text",
+      inputmode: "numeric",
+      pattern: "[0-9]{1,12}",
+      size: 10,
+      required: true,
     });
+    const what = h("span", { class: "note" });
+    const describe = (): void => setText(what, settings.find((one) => one.name === name.value)?.what ?? "");
+    name.addEventListener("change", describe);
+    describe();
+    const form = this.#form(node, "Setting", "set", "Set", "Setting…", {
+      name: ["", name],
+      value: ["to ", value],
+      minutes: ["Set back after ", minutes()],
+    });
+    form.append(what);
+    return form;
+  }
+
+  #source(node: Field, sources: Controls["sources"]): HTMLElement {
+    const name = h("select", {}, ...options(sources.map((one) => one.name)));
+    const value = h("select", {});
+    const fill = (): void => {
+      const chosen = sources.find((one) => one.name === name.value);
+      value.replaceChildren(...options(chosen?.values ?? []));
+      value.value = chosen?.value ?? "";
+    };
+    name.addEventListener("change", fill);
+    fill();
+    return this.#form(node, "Recording", "switch", "Change", "Starting and stopping sources…", {
+      name: ["", name, "An option of helenus record"],
+      value: ["is ", value],
+    });
+  }
+
+  /** A form whose fields are the parameters of a question. */
+  #form(
+    node: Field,
+    title: string,
+    question: string,
+    button: string,
+    doing: string,
+    fields: Record<string, [string, Field, string?]>,
+    asked: (given: Record<string, string>) => Record<string, string> = (given) => given,
+  ): HTMLElement {
+    const act = h("button", { type: "submit", class: "primary" }, button);
+    const labels = Object.entries(fields).map(([name, [label, field, about]]) => {
+      if (label === "") field.setAttribute("aria-label", `${title}: ${name}`);
+      return label === "" ? field : h("label", { title: about ?? null }, label, field);
+    });
+    const form = h("form", { class: "filters", "aria-label": title }, h("strong", {}, title), ...labels, act);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      const [kind, value] = place.value.split(":");
-      const asked = {
-        node: node.value,
-        name: name.value,
-        [kind ?? ""]: value,
-        law: law.value,
-        limit: limit.value,
-        minutes: minutes.value,
-      };
-      void this.#change("Adding the valve…", "add-valve", asked, [add]);
+      const given = Object.fromEntries(
+        Object.entries(fields).map(([name, [, field]]) => [name, field.value]),
+      );
+      void this.#change(doing, question, { node: node.value, ...asked(given) }, [act]);
     });
     return form;
   }

@@ -16,6 +16,9 @@ import { type LiveLine, LiveLines, utc } from "./lines";
 import { LISTINGS } from "./tables";
 
 const EACH_MS = 1000;
+/** What can be changed on the nodes. */
+const CONTROL = { id: "control", title: "Control" };
+const TABS: readonly { readonly id: string; readonly title: string }[] = [...LISTINGS, CONTROL];
 const LENGTHS_S = [60, 300, 900];
 /** If the newest rows are older than this, the page says so. */
 const BEHIND_S = 5;
@@ -71,7 +74,11 @@ export function livePage(
   let held: number | null = Number(choices.chosen("until")) || null;
   let view: LiveView | null = null;
   const length = (): number => Number(choices.chosen("length")) || (LENGTHS_S[0] ?? 60);
-  const listing = () => LISTINGS.find(({ id }) => id === choices.chosen("tab")) ?? LISTINGS[0];
+  // The tab of changes has no table.
+  const listing = () =>
+    choices.chosen("tab") === CONTROL.id
+      ? null
+      : (LISTINGS.find(({ id }) => id === choices.chosen("tab")) ?? LISTINGS[0]);
 
   const hold = (until: number | null): void => {
     held = until;
@@ -173,7 +180,7 @@ export function livePage(
   );
   const recent = new RecentFindings(client, recording);
   const control = new Control(client, recording);
-  const tabs = LISTINGS.map(({ id, title }) =>
+  const tabs = TABS.map(({ id, title }) =>
     h(
       "button",
       {
@@ -211,7 +218,7 @@ export function livePage(
       if (signal.aborted) return;
       view = next;
       show(next);
-      if (of) list(of, rows);
+      list(of, rows);
       recent.update(next);
     } catch (cause) {
       if (signal.aborted) return;
@@ -271,15 +278,19 @@ export function livePage(
     heat.replaceChildren(plot.root);
   };
 
-  const list = (of: (typeof LISTINGS)[number], answer: unknown): void => {
+  const list = (of: (typeof LISTINGS)[number] | null | undefined, answer: unknown): void => {
+    const id = of?.id ?? CONTROL.id;
     tabs.forEach((tab, place) => {
-      const isChosen = LISTINGS[place] === of;
+      const isChosen = TABS[place]?.id === id;
       tab.setAttribute("aria-selected", String(isChosen));
       tab.setAttribute("tabindex", isChosen ? "0" : "-1");
     });
-    panel.setAttribute("aria-labelledby", `tab-${of.id}`);
-    control.root.hidden = of.id !== "valves";
-    if (!control.root.hidden) control.update();
+    panel.setAttribute("aria-labelledby", `tab-${id}`);
+    if (!of) {
+      if (control.root.parentElement !== panel) panel.replaceChildren(control.root);
+      control.update();
+      return;
+    }
     const rows = of.rows(answer);
     const focused = document.activeElement?.closest("th");
     const place = focused ? [...(focused.parentElement?.children ?? [])].indexOf(focused) : -1;
@@ -347,7 +358,6 @@ export function livePage(
         { class: "tab-row" },
         h("div", { class: "tabs", role: "tablist", "aria-label": "Tables" }, ...tabs),
       ),
-      control.root,
       panel,
     ),
     save.root,

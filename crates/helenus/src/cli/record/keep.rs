@@ -9,7 +9,7 @@ use crate::terminal::{self, Steps};
 use anyhow::{Result, bail};
 use helenus_cassandra::Cancel;
 use helenus_cassandra::target::{self, Target, TargetName};
-use helenus_observe::{Budget, BudgetChange, Event, Observation, Options, ProcessKind, Watched};
+use helenus_observe::{Budget, BudgetChange, Event, Observation, Options, ProcessKind, SwitchRequest, Watched};
 use helenus_recording::{Keeper, Kept, Manifest};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -25,8 +25,14 @@ const SMALLEST_BYTES: u64 = 64 << 20;
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 const LOOK_FOR_NODES_EVERY: Duration = Duration::from_secs(3);
 
-/// Records until it is cancelled. Calls `attached` once the nodes are recorded.
-pub(super) fn run(arguments: &Arguments, keep: Duration, cancel: &Cancel, attached: impl FnOnce()) -> Result<ExitCode> {
+/// Records until it is cancelled. Calls `attached` once the nodes are recorded. Starts and stops sources as it is asked to.
+pub(super) fn run(
+    arguments: &Arguments,
+    keep: Duration,
+    cancel: &Cancel,
+    switches: Option<Receiver<SwitchRequest>>,
+    attached: impl FnOnce(),
+) -> Result<ExitCode> {
     if keep < SHORTEST {
         bail!("--keep {keep:?} is too short: give {SHORTEST:?} or more");
     }
@@ -42,7 +48,7 @@ pub(super) fn run(arguments: &Arguments, keep: Duration, cancel: &Cancel, attach
     let keeper = Keeper::begin(&folder, Manifest::new(&title, &cli::command_line()), kept)?;
     let _announcement = Announcement::begin(&folder, names)?;
     let triggers = Watching::start(&arguments.triggers, &folder, keeper.recorder().clock(), keep)?;
-    let mut recording = Recording::new(arguments, keeper, keep, triggers);
+    let mut recording = Recording::new(arguments, keeper, keep, triggers, switches);
     let outcome = recording.run(targets, cancel, attached);
     let budget = recording.budget.take();
     recording.detach();
@@ -105,11 +111,24 @@ fn kept_to(budget: &Budget) -> String {
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    match 100.0 * share {
+        small if small > 0.0 && small < 0.1 => "less than 0.1 %".to_string(),
+        percent => format!("{percent:.1} %"),
+    }
 }
 
 fn nanos(duration: Duration) -> String {
     terminal::nanos(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
+}
+
+/// The options of a recording's sources, and the budget that they keep.
+fn settled(arguments: &Arguments, mut options: Options) -> (Options, Option<Budget>) {
+    options.agent.jar = Some(AGENT_JAR);
+    options.stacks.profiler = Some(PROFILER);
+    // The size limit applies to all segments together.
+    options.max_size = None;
+    let budget = arguments.budget.map(|share| Budget::new(share, &options));
+    (budget.as_ref().map_or(options, Budget::options), budget)
 }
 
 struct Recording<'a> {
@@ -121,6 +140,8 @@ struct Recording<'a> {
     options: Options,
     events: Sender<Event>,
     heard: Receiver<Event>,
+    /// Requests to start and stop sources.
+    switches: Option<Receiver<SwitchRequest>>,
     /// The nodes to record, and how to find each when it is started again.
     places: Vec<(String, TargetName)>,
     attached: Option<(Observation, Vec<Watched>)>,
@@ -133,17 +154,15 @@ struct Recording<'a> {
 }
 
 impl<'a> Recording<'a> {
-    fn new(arguments: &'a Arguments, keeper: Keeper, keep: Duration, triggers: Option<Watching>) -> Recording<'a> {
+    fn new(
+        arguments: &'a Arguments,
+        keeper: Keeper,
+        keep: Duration,
+        triggers: Option<Watching>,
+        switches: Option<Receiver<SwitchRequest>>,
+    ) -> Recording<'a> {
         let (events, heard) = channel();
-        let mut options = arguments.options.clone();
-        options.agent.jar = Some(AGENT_JAR);
-        options.stacks.profiler = Some(PROFILER);
-        // The size limit applies to all segments together.
-        options.max_size = None;
-        let budget = arguments.budget.map(|share| Budget::new(share, &options));
-        if let Some(budget) = &budget {
-            options = budget.options();
-        }
+        let (options, budget) = settled(arguments, arguments.options.clone());
         Recording {
             arguments,
             keep,
@@ -153,6 +172,7 @@ impl<'a> Recording<'a> {
             options,
             events,
             heard,
+            switches,
             places: Vec::new(),
             attached: None,
             running: Vec::new(),
@@ -178,7 +198,7 @@ impl<'a> Recording<'a> {
         let wanted: BTreeSet<String> = self.places.iter().map(|(name, _)| name.clone()).collect();
         while !cancel.is_cancelled() && self.arguments.lasts.is_none_or(|lasts| started.elapsed() < lasts) {
             std::thread::sleep(POLL_EVERY);
-            let gone = self.hear(&steps);
+            let gone = self.hear(&steps, &mut Vec::new());
             if gone {
                 self.detach();
             }
@@ -186,6 +206,7 @@ impl<'a> Recording<'a> {
                 self.turn(&steps);
             }
             self.keep_to_budget(&steps);
+            self.switch_sources(&steps);
             if swept.elapsed() >= SWEEP_EVERY {
                 swept = Instant::now();
                 self.notice_ended();
@@ -201,14 +222,17 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
-    /// Prints events of the sources. Returns whether a node or its agent has ended.
-    fn hear(&mut self, steps: &Steps) -> bool {
+    /// Prints events of the sources, and collects what does not run. Returns whether a node or its agent has ended.
+    fn hear(&mut self, steps: &Steps, missing: &mut Vec<String>) -> bool {
         let mut gone = false;
         for event in self.heard.try_iter() {
             let node = match &event {
                 Event::TargetEnded { node, .. } | Event::AgentGone { node, .. } => Some(node),
                 _ => None,
             };
+            if let Event::Degraded { node, source, reason } = &event {
+                missing.push(format!("{source} of {node}: {reason}"));
+            }
             // A node that was attached again after such an event has not ended.
             gone |= self.attached.is_some() && node.is_some_and(|node| self.present.contains(node));
             steps.keep(|| cli::say_event(&event));
@@ -328,6 +352,29 @@ impl<'a> Recording<'a> {
             self.detach();
             self.say_once(steps, error.to_string());
         }
+    }
+
+    /// Starts and stops sources as another thread asks for it, and tells it what does not run.
+    fn switch_sources(&mut self, steps: &Steps) {
+        let Some(request) = self.switches.as_ref().and_then(|switches| switches.try_recv().ok()) else { return };
+        let (after, mut budget) = settled(self.arguments, *request.options);
+        let before = std::mem::replace(&mut self.options, after);
+        let mut missing = Vec::new();
+        let mut outcome = Ok(());
+        if let Some((observation, watched)) = &mut self.attached {
+            let both = (&before, &self.options);
+            outcome = observation.change(self.keeper.recorder(), watched, both, &self.events);
+            if let Some(budget) = &mut budget {
+                budget.begin(watched);
+            }
+            // After an error only some sources run: restart all of them.
+            if self.hear(steps, &mut missing) || outcome.is_err() {
+                self.detach();
+            }
+        }
+        self.budget = budget;
+        // Nobody waits for it if the server has ended.
+        let _ = request.answer.send(outcome.map(|()| missing).map_err(|error| error.to_string()));
     }
 
     fn say_once(&mut self, steps: &Steps, line: String) {
