@@ -32,8 +32,8 @@ impl Wanted for WantedValve {
         let added = link(&process(node)?)?.add_valve(&self.name, &site, &change).map_err(|error| match error {
             // What the agent says is for the command line.
             Error::Refused { hint, .. } if hint.contains("--cold") => anyhow::anyhow!(
-                "this JVM was started without an agent: the first valve at a class of requests would deoptimize all of its code. \
-                 Choose a stage, or make the node ready (helenus up, or helenus agent install)"
+                "this JVM was started without an agent, and the first valve at a class of requests would deoptimize all of its code: \
+                 choose a stage, or restart the node with -javaagent:helenus-agent.jar=ready (helenus agent writes the jar)"
             ),
             error => error.into(),
         })?;
