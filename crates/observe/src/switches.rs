@@ -81,14 +81,14 @@ impl SourceSwitches {
         let before = changed.get(name).cloned().unwrap_or_else(|| Options::default_value(name));
         let mut wanted = changed.clone();
         wanted.insert(name, value.to_string());
-        match self.ask(&wanted) {
+        match self.ask(parse(&wanted)?) {
             Ok(missing) => {
                 *self.changed.lock().unwrap_or_else(PoisonError::into_inner) = wanted;
                 Ok(Switched { before, missing })
             }
             Err(error) => {
                 // The sources that were stopped for it start again. If that fails as well, the first error says why.
-                let _ = self.ask(&changed);
+                let _ = parse(&changed).and_then(|options| self.ask(options));
                 Err(error)
             }
         }
@@ -98,12 +98,7 @@ impl SourceSwitches {
         self.changed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn ask(&self, wanted: &BTreeMap<&'static str, String>) -> Result<Vec<String>, String> {
-        let named: Vec<(&str, String)> = wanted.iter().map(|(name, value)| (*name, value.clone())).collect();
-        let options = Options::from_named(&named).map_err(|wrong| match wrong.name {
-            Some(name) => format!("{name} {}", wrong.reason),
-            None => wrong.reason,
-        })?;
+    fn ask(&self, options: Options) -> Result<Vec<String>, String> {
         let (answer, answered) = channel();
         let ended = |_| "the recorder has ended".to_string();
         self.ask
@@ -117,6 +112,14 @@ impl SourceSwitches {
             Err(error) => Err(ended(error.to_string())),
         }
     }
+}
+
+fn parse(given: &BTreeMap<&'static str, String>) -> Result<Options, String> {
+    let named: Vec<(&str, String)> = given.iter().map(|(name, value)| (*name, value.clone())).collect();
+    Options::from_named(&named).map_err(|wrong| match wrong.name {
+        Some(name) => format!("{name} {}", wrong.reason),
+        None => wrong.reason,
+    })
 }
 
 #[cfg(test)]
