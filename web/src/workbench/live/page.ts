@@ -16,7 +16,7 @@ import { type LiveLine, LiveLines, utc } from "./lines";
 import { LISTINGS } from "./tables";
 
 const EACH_MS = 1000;
-/** What can be changed on the nodes. */
+/** The tab that changes the nodes. */
 const CONTROL = { id: "control", title: "Control" };
 const TABS: readonly { readonly id: string; readonly title: string }[] = [...LISTINGS, CONTROL];
 const LENGTHS_S = [60, 300, 900];

@@ -30,7 +30,7 @@ impl Wanted for WantedValve {
     fn make(&self, node: &NodeFacts) -> Result<(String, Box<dyn Undo>)> {
         let (site, change) = self.settings()?;
         let added = link(&process(node)?)?.add_valve(&self.name, &site, &change).map_err(|error| match error {
-            // What the agent says is for the command line.
+            // The text of the agent is for the command line.
             Error::Refused { hint, .. } if hint.contains("--cold") => anyhow::anyhow!(
                 "this JVM was started without an agent, and the first valve at a class of requests would deoptimize all of its code: \
                  choose a stage, or restart the node with -javaagent:helenus-agent.jar=ready (helenus agent writes the jar)"
