@@ -5,6 +5,7 @@ use anyhow::{Result, bail, ensure};
 use chrono::{Local, TimeZone};
 use clap::{Args, Command, FromArgMatches};
 use helenus_control::Setting;
+use helenus_lab::COMPACTION_STRATEGIES;
 use helenus_notation::{did_you_mean, quantity};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -12,14 +13,6 @@ use std::time::Duration;
 /// Cassandra's default of `max_hint_window`, the time for which hints are kept.
 const HINT_WINDOW: Duration = Duration::from_secs(3 * 3600);
 const PACKAGE: &str = "org.apache.cassandra.db.compaction.";
-/// The strategies of all supported versions; the node says which of them it has.
-const STRATEGIES: [&str; 5] = [
-    "SizeTieredCompactionStrategy",
-    "LeveledCompactionStrategy",
-    "TimeWindowCompactionStrategy",
-    "UnifiedCompactionStrategy",
-    "DateTieredCompactionStrategy",
-];
 
 /// Settings of one node.
 #[derive(Debug, Args)]
@@ -170,8 +163,8 @@ pub fn compaction(text: &str) -> Result<Value> {
     };
     let short = class.strip_prefix(PACKAGE).unwrap_or(class);
     // A class of another package is the user's own.
-    if !short.contains('.') && !STRATEGIES.contains(&short) {
-        bail!("Cassandra has no compaction strategy {short}{}", did_you_mean(short, STRATEGIES));
+    if !short.contains('.') && !COMPACTION_STRATEGIES.contains(&short) {
+        bail!("Cassandra has no compaction strategy {short}{}", did_you_mean(short, COMPACTION_STRATEGIES));
     }
     Ok(parameters)
 }

@@ -6,7 +6,7 @@ use helenus_cassandra::{Cancel, Cluster};
 use helenus_load::Workload;
 
 /// Compaction strategies of Cassandra, which may be named without their package.
-const STRATEGIES: [&str; 5] = [
+pub const COMPACTION_STRATEGIES: [&str; 5] = [
     "SizeTieredCompactionStrategy",
     "LeveledCompactionStrategy",
     "TimeWindowCompactionStrategy",
@@ -79,8 +79,11 @@ fn tables(variant: &Variant, made: &[String], is_own: bool) -> Result<(), String
             return Err(format!("the workload makes no table {}; it makes {}", table.name, made.join(", ")));
         }
         let class = table.compaction.as_ref().and_then(|parameters| parameters["class"].as_str());
-        if let Some(class) = class.filter(|class| !class.contains('.') && !STRATEGIES.contains(class)) {
-            return Err(format!("Cassandra has no compaction strategy {class}; it has {}", STRATEGIES.join(", ")));
+        if let Some(class) = class.filter(|class| !class.contains('.') && !COMPACTION_STRATEGIES.contains(class)) {
+            return Err(format!(
+                "Cassandra has no compaction strategy {class}; it has {}",
+                COMPACTION_STRATEGIES.join(", ")
+            ));
         }
     }
     Ok(())

@@ -25,6 +25,7 @@ mod variants;
 mod wanted;
 
 pub use change::Change;
+pub use check::COMPACTION_STRATEGIES;
 pub use experiment::{Before, Calibrate, Error as ExperimentError, Experiment, Node, Observe, Part};
 pub use restore::truncate;
 pub use run::{Error, Outcome, Progress, Run};
