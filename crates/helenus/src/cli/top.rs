@@ -117,6 +117,7 @@ fn show(arguments: &Arguments, mut node: Option<&mut Node>, cancel: &helenus_cas
     let mut screen = Screen::open()?;
     let begun = Instant::now();
     let mut due = begun;
+    screen.draw(&mut app)?;
     while !app.is_over && !cancel.is_cancelled() && arguments.lasts.is_none_or(|lasts| begun.elapsed() < lasts) {
         let mut is_changed = false;
         if app.grows && Instant::now() >= due {
@@ -131,7 +132,7 @@ fn show(arguments: &Arguments, mut node: Option<&mut Node>, cancel: &helenus_cas
         let is_visible = app.page == Page::Findings;
         let window = searched(&app);
         is_changed |= app.findings.update(window, is_visible, app.grows);
-        if is_changed || begun.elapsed() < LOOK_EVERY {
+        if is_changed {
             screen.draw(&mut app)?;
         }
         if screen.keys(

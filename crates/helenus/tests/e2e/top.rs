@@ -1,6 +1,6 @@
 //! `helenus top` in a terminal that tmux provides.
 
-use crate::harness::{Place, signal_to, wait_for};
+use crate::harness::{Place, comes_true, signal_to, wait_for};
 use helenus_needs::{need, program};
 use helenus_recording::{Manifest, NodeFacts, Recorder, rows};
 use std::path::Path;
@@ -46,10 +46,11 @@ impl Terminal<'_> {
     /// Waits for a text, and returns the screen with it.
     pub fn wait(&self, text: &str) -> String {
         let mut screen = String::new();
-        wait_for(text, || {
+        let is_there = comes_true(|| {
             screen = self.screen();
             screen.contains(text)
         });
+        assert!(is_there, "waited in vain for {text}; the terminal shows:\n{screen}");
         screen
     }
 

@@ -175,15 +175,9 @@ impl Churned {
     }
 }
 
-// On one node, which takes long to start and to fill.
 #[test]
-fn a_try_shows_what_a_change_is_worth_and_leaves_the_node_alone_however_it_ends() {
-    let churned = Churned::new();
-    what_a_change_is_worth(&churned);
-    wherever_it_is_killed_the_rest_is_cleaned_up(&churned);
-}
-
-fn what_a_change_is_worth(churned: &Churned) {
+fn a_try_shows_what_a_change_is_worth_and_leaves_the_node_alone() {
+    let churned = &Churned::new();
     let (files, sstables) = (churned.files(), churned.sstables());
 
     let shown = churned.place.json(&churned.try_it(&format!("--compaction {LEVELED} --gc-grace 1s --blocks 6")));
@@ -245,7 +239,9 @@ fn what_is_wrong_is_refused(churned: &Churned) {
     churned.refused(&leveled.replace("LeveledCompaction", "LevelledCompaction"), &["LevelledCompactionStrategy"]);
 }
 
-fn wherever_it_is_killed_the_rest_is_cleaned_up(churned: &Churned) {
+#[test]
+fn wherever_it_is_killed_the_rest_is_cleaned_up() {
+    let churned = Churned::new();
     let files = churned.files();
     for step in [Step::Begin, Step::Snapshot, Step::Link, Step::Clear, Step::Start, Step::Trim] {
         let sample = if step == Step::Trim { "--sample 50%" } else { "" };

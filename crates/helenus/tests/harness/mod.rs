@@ -213,12 +213,20 @@ pub fn signal_to(pid: i32, signal: i32) {
 }
 
 /// Waits for a condition, for as long as a slow machine with other work to do may take.
-pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+pub fn wait_for(what: &str, holds: impl FnMut() -> bool) {
+    assert!(comes_true(holds), "waited in vain for {what}");
+}
+
+/// Waits for a condition as [`wait_for`] does, and returns whether it came true.
+pub fn comes_true(mut holds: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + Duration::from_secs(180);
     while !holds() {
-        assert!(Instant::now() < until, "waited in vain for {what}");
+        if Instant::now() > until {
+            return false;
+        }
         std::thread::sleep(Duration::from_millis(20));
     }
+    true
 }
 
 /// Expects that no request of a load failed. A busy machine makes some of them wait for too long.
