@@ -90,8 +90,8 @@ export type Controls = {
   stages: Array<string>;
   /** Laws of a valve. */
   laws: Array<string>;
-  /** Settings of a node. */
-  settings: Array<Described>;
+  /** Settings of a node and of its tables. */
+  settings: Array<SettingChoice>;
   /** Strategies by which threads can be placed on CPUs. */
   strategies: Array<string>;
   /** Sources that can be started and stopped; empty if another process records. */
@@ -110,12 +110,6 @@ export type Cpu = {
   irq: Array<number>;
   steal: Array<number>;
   idle: Array<number>;
-};
-
-/** A name with one sentence about it. */
-export type Described = {
-  name: string;
-  what: string;
 };
 
 /** A file; for others than SSTables, a description of the kind of file. */
@@ -847,6 +841,17 @@ export type SchemaColumn = {
   name: string;
   unit: string;
   meaning: string;
+};
+
+/** A setting that can be changed while the node runs. */
+export type SettingChoice = {
+  name: string;
+  /** One sentence about it. */
+  what: string;
+  /** The form of its value: `N` for a number. */
+  form: string;
+  /** Whether it is a setting of one table. */
+  is_of_table: boolean;
 };
 
 export type Severity = "information" | "warning" | "critical";

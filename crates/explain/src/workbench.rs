@@ -108,8 +108,8 @@ pub struct Controls {
     pub stages: Vec<String>,
     /// Laws of a valve.
     pub laws: Vec<String>,
-    /// Settings of a node.
-    pub settings: Vec<Described>,
+    /// Settings of a node and of its tables.
+    pub settings: Vec<SettingChoice>,
     /// Strategies by which threads can be placed on CPUs.
     pub strategies: Vec<String>,
     /// Sources that can be started and stopped; empty if another process records.
@@ -118,12 +118,17 @@ pub struct Controls {
     pub made: Vec<Controlled>,
 }
 
-/// A name with one sentence about it.
+/// A setting that can be changed while the node runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub struct Described {
+pub struct SettingChoice {
     pub name: String,
+    /// One sentence about it.
     pub what: String,
+    /// The form of its value: `N` for a number.
+    pub form: String,
+    /// Whether it is a setting of one table.
+    pub is_of_table: bool,
 }
 
 /// An option of the recorder that can be changed while it records.

@@ -5,9 +5,11 @@ use anyhow::{Result, bail, ensure};
 use chrono::{Local, TimeZone};
 use clap::{Args, Command, FromArgMatches};
 use helenus_control::Setting;
+use helenus_explain::SettingChoice;
 use helenus_lab::COMPACTION_STRATEGIES;
 use helenus_notation::{did_you_mean, quantity};
 use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// Cassandra's default of `max_hint_window`, the time for which hints are kept.
@@ -20,7 +22,7 @@ pub struct OfNode {
     /// The table
     #[arg(long, value_name = "KEYSPACE.TABLE")]
     pub table: Option<String>,
-    /// Its compaction parameters on that node: JSON with a class, as in CREATE TABLE but with double quotes
+    /// Compaction parameters of a table on that node: JSON with a class, as in CREATE TABLE but with double quotes
     #[arg(long, value_name = "JSON")]
     pub compaction: Option<String>,
     /// MiB/s that all compactions of the node may write; 0 for no bound
@@ -45,14 +47,22 @@ pub struct OfNode {
 }
 
 impl OfNode {
-    /// The settings of a node itself, as they are named in options, with what each one is.
-    pub fn described() -> Vec<(String, String)> {
-        let command = OfNode::augment_args(Command::new("settings"));
-        let of_node = command.get_arguments().filter_map(|argument| {
-            let name = argument.get_long().filter(|name| !matches!(*name, "table" | "compaction" | "threads"))?;
-            Some((name.to_string(), argument.get_help()?.to_string()))
+    /// The settings, as they are named in options.
+    pub fn choices() -> &'static [SettingChoice] {
+        static CHOICES: LazyLock<Vec<SettingChoice>> = LazyLock::new(|| {
+            let command = OfNode::augment_args(Command::new("settings"));
+            let settings = command.get_arguments().filter_map(|argument| {
+                let name = argument.get_long().filter(|name| *name != "table")?;
+                Some(SettingChoice {
+                    name: name.to_string(),
+                    what: argument.get_help()?.to_string(),
+                    form: argument.get_value_names()?.first()?.to_string(),
+                    is_of_table: name == "compaction",
+                })
+            });
+            settings.collect()
         });
-        of_node.collect()
+        &CHOICES
     }
 
     /// Parses one option with its value, as the command line does; a table for `compaction`.
@@ -280,8 +290,15 @@ mod tests {
         assert!(parse("compaction-throughput", "soon", None).unwrap_err().contains("soon"));
         assert!(parse("nothing", "1", None).unwrap_err().contains("nothing"));
         assert!(parse("table", "a.b", None).unwrap_err().contains("say one setting"));
-        for (name, what) in OfNode::described() {
-            assert!(parse(&name, "8", None).is_ok() && !what.is_empty(), "{name}: {what}");
+        assert!(OfNode::choices().iter().any(|choice| choice.is_of_table));
+        for choice in OfNode::choices() {
+            let value = match choice.form.as_str() {
+                "N" => "8",
+                "STAGE=N" => "read=8",
+                _ => leveled,
+            };
+            let table = choice.is_of_table.then_some("shop.orders");
+            assert!(parse(&choice.name, value, table).is_ok() && !choice.what.is_empty(), "{choice:?}");
         }
     }
 

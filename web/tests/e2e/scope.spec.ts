@@ -1,6 +1,6 @@
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { pageOf } from "../sample/pages";
+import { SCHEMES, seriousProblems } from "./axe";
 import { expect, expectWide, test } from "./page";
 
 const LEFT = 52;
@@ -107,12 +107,10 @@ test("it can be done by keyboard alone, and there is a table", async ({ page }) 
   await expect(page).toHaveURL(/#t=5-6$/);
 });
 
-for (const scheme of ["light", "dark"] as const)
+for (const scheme of SCHEMES)
   test(`axe finds no serious problem, ${scheme}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme: scheme });
     await open(page, "#t=5-5.3");
     for (const summary of await page.locator("summary").all()) await summary.click();
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-    expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join("\n")}`)).toEqual([]);
+    expect(await seriousProblems(page, scheme)).toEqual([]);
   });

@@ -169,6 +169,16 @@ test("a change of a node is allowed by a switch, and its refusal is shown", asyn
   const setting = control.getByRole("form", { name: "Setting" });
   await setting.getByRole("combobox", { name: "Setting: name" }).selectOption("concurrent-compactors");
   await expect(setting).toContainText("Compactions that may run at once");
+  const table = setting.getByRole("textbox", { name: "of" });
+  await expect(table).toBeHidden();
+  await setting.getByRole("combobox", { name: "Setting: name" }).selectOption("compaction");
+  await table.fill("shop.orders");
+  // What is typed stays when the page asks again, whatever others have changed meanwhile.
+  await page.waitForResponse(/controls/);
+  await expect(table).toHaveValue("shop.orders");
+  await setting.getByRole("textbox", { name: "to" }).fill('{"class":"None"}');
+  await setting.getByRole("button", { name: "Set" }).click();
+  await expect(control.getByRole("status")).toContainText("no compaction strategy None");
   // Another process records, so that its sources can't be changed here.
   await expect(control.getByRole("form", { name: "Recording" })).toHaveCount(0);
 });

@@ -1,6 +1,6 @@
-import AxeBuilder from "@axe-core/playwright";
 import { test as base, expect, type Page } from "@playwright/test";
 import { WorkbenchServer } from "../sample/workbench";
+import { SCHEMES, seriousProblems } from "./axe";
 
 /** Each test has a server of its own, and fails on any console message except that the server is gone. */
 const test = base.extend<{ server: WorkbenchServer }>({
@@ -118,7 +118,7 @@ test("without the token there is a way out", async ({ page, server }) => {
   await expect(page.getByRole("alert").last()).toContainText("open the link that helenus serve printed");
 });
 
-for (const colorScheme of ["light", "dark"] as const) {
+for (const colorScheme of SCHEMES) {
   test(`nothing keeps anybody from using it, in ${colorScheme}`, async ({ page, server }) => {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await open(page, server.link);
@@ -126,9 +126,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       await tab(page, name).click();
       await expect(tab(page, name)).toHaveAttribute("aria-selected", "true");
       await expect(page.locator("#panel[aria-busy]")).toHaveCount(0);
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-      expect(serious.map(({ id, nodes }) => [name, id, nodes.map(({ html }) => html)])).toEqual([]);
+      expect(await seriousProblems(page, colorScheme), name).toEqual([]);
     }
   });
 }

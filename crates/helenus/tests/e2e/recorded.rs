@@ -118,6 +118,11 @@ fn served_live(place: &Place, address: &str) {
     };
     let set = change("set", "name=compaction-throughput&value=17&minutes=5");
     assert!(set.contains("set compaction-throughput from 64 to 17"), "{set}");
+    let threads = change("set", "name=threads&value=read%3D8&minutes=5");
+    assert!(threads.contains("set read-threads from 32 to 8"), "{threads}");
+    let leveled = "%7B%22class%22:%22LeveledCompactionStrategy%22%7D";
+    let compaction = change("set", &format!("name=compaction&table=helenus.keyvalue&value={leveled}&minutes=5"));
+    assert!(compaction.contains("to LeveledCompactionStrategy"), "{compaction}");
     let stopped = change("switch", "name=stacks&value=off");
     assert!(stopped.contains("stacks from cpu to off"), "{stopped}");
     let started = change("switch", "name=syscalls&value=summary");
@@ -137,7 +142,13 @@ fn served_live(place: &Place, address: &str) {
     served.signal(libc::SIGINT);
     let served = served.end();
     assert!(served.status.success(), "{}", served.err);
-    for undone in ["added the valve second", "set compaction-throughput from 64 to 17", "by first-assignment"] {
+    for undone in [
+        "added the valve second",
+        "set compaction-throughput from 64 to 17",
+        "set read-threads from 32 to 8",
+        "to LeveledCompactionStrategy",
+        "by first-assignment",
+    ] {
         assert!(served.err.contains(undone), "{undone}: {}", served.err);
     }
     for left in [&format!("valve list --node {address} --json"), "tune status --json", "pin --list --json"] {

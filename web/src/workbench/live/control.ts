@@ -25,13 +25,18 @@ export class Control {
   readonly root = h("section", { class: "control", "aria-label": "Control" });
   readonly #said = h("p", { role: "status", class: "said" });
   readonly #made = h("ul", { class: "made" });
+  readonly #changes = h("div", {});
+  /** Each form with what it was made of. */
+  readonly #forms = new Map<string, { of: string; form: HTMLElement }>();
+  readonly #node = h("select", {});
   #askedAt = Number.NEGATIVE_INFINITY;
-  #shape = "";
 
   constructor(
     private readonly client: Client,
     private readonly recording: string,
-  ) {}
+  ) {
+    this.root.append(this.#changes, this.#said, this.#made);
+  }
 
   /** Asks again, now and then. */
   update(): void {
@@ -48,18 +53,23 @@ export class Control {
   }
 
   #show(controls: Controls): void {
-    const { is_allowed, nodes, sources, made } = controls;
-    // The forms stay as they are while somebody fills them in.
-    const shape = JSON.stringify([is_allowed, nodes, sources]);
-    if (shape !== this.#shape) {
-      this.#shape = shape;
-      this.root.replaceChildren(
-        ...(is_allowed ? this.#forms(controls) : [h("p", { class: "note" }, HOW)]),
-        this.#said,
-        this.#made,
-      );
-    }
+    const { is_allowed, made } = controls;
+    const changes = is_allowed ? this.#all(controls) : [h("p", { class: "note" }, HOW)];
+    const isSame = changes.every((change, place) => change === this.#changes.children[place]);
+    // To put a field in its place again would take the cursor out of it.
+    if (!isSame || changes.length !== this.#changes.children.length)
+      this.#changes.replaceChildren(...changes);
     this.#made.replaceChildren(...made.toReversed().map((one) => this.#line(one)));
+  }
+
+  /** What was made of these values before, or makes it: a form stays while somebody fills it in. */
+  #kept(name: string, values: unknown, make: () => HTMLElement): HTMLElement {
+    const of = JSON.stringify(values);
+    const kept = this.#forms.get(name);
+    if (kept?.of === of) return kept.form;
+    const form = make();
+    this.#forms.set(name, { of, form });
+    return form;
   }
 
   #line({ number, when, who, node, what, undone }: Controlled): HTMLElement {
@@ -76,29 +86,23 @@ export class Control {
     );
   }
 
-  #forms({ nodes, points, stages, laws, settings, strategies, sources }: Controls): HTMLElement[] {
-    const node = h("select", {}, ...options(nodes));
+  #all({ nodes, points, stages, laws, settings, strategies, sources }: Controls): HTMLElement[] {
+    const node = this.#kept("node", nodes, () => {
+      const chosen = this.#node.value;
+      this.#node.replaceChildren(...options(nodes));
+      if (nodes.includes(chosen)) this.#node.value = chosen;
+      return h("p", { class: "filters" }, h("label", {}, "Node ", this.#node));
+    });
     const forms = [
-      this.#valve(node, points, stages, laws),
-      this.#setting(node, settings),
-      this.#form(node, "Threads", "place", "Place threads", "Placing threads…", {
-        strategy: [
-          "By ",
-          h("select", {}, ...options(strategies)),
-          "Threads that start later are placed, too",
-        ],
-      }),
+      this.#kept("valve", [points, stages, laws], () => this.#valve(points, stages, laws)),
+      this.#kept("setting", settings, () => this.#setting(settings)),
+      this.#kept("threads", strategies, () => this.#threads(strategies)),
     ];
-    if (sources.length > 0) forms.push(this.#source(node, sources));
-    return nodes.length > 1 ? [h("p", { class: "filters" }, h("label", {}, "Node ", node)), ...forms] : forms;
+    if (sources.length > 0) forms.push(this.#kept("sources", sources, () => this.#source(sources)));
+    return nodes.length > 1 ? [node, ...forms] : forms;
   }
 
-  #valve(
-    node: Field,
-    points: readonly string[],
-    stages: readonly string[],
-    laws: readonly string[],
-  ): HTMLElement {
+  #valve(points: readonly string[], stages: readonly string[], laws: readonly string[]): HTMLElement {
     const name = h("input", {
       type: "text",
       required: true,
@@ -122,7 +126,6 @@ export class Control {
     );
     const limit = h("input", { type: "text", inputmode: "numeric", pattern: "[1-9][0-9]{0,6}", size: 7 });
     return this.#form(
-      node,
       "Valve",
       "add-valve",
       "Add valve",
@@ -141,29 +144,44 @@ export class Control {
     );
   }
 
-  #setting(node: Field, settings: Controls["settings"]): HTMLElement {
+  #setting(settings: Controls["settings"]): HTMLElement {
     const name = h("select", {}, ...options(settings.map((one) => one.name)));
-    const value = h("input", {
-      type: "text",
-      inputmode: "numeric",
-      pattern: "[0-9]{1,12}",
-      size: 10,
-      required: true,
-    });
+    const value = h("input", { type: "text", required: true });
+    const table = h("input", { type: "text", size: 24, placeholder: "KEYSPACE.TABLE", pattern: ".+\\..+" });
     const what = h("span", { class: "note" });
-    const describe = (): void => setText(what, settings.find((one) => one.name === name.value)?.what ?? "");
-    name.addEventListener("change", describe);
-    describe();
-    const form = this.#form(node, "Setting", "set", "Set", "Setting…", {
+    const form = this.#form("Setting", "set", "Set", "Setting…", {
       name: ["", name],
+      table: ["of ", table],
       value: ["to ", value],
       minutes: ["Set back after ", minutes()],
     });
+    const describe = (): void => {
+      const chosen = settings.find((one) => one.name === name.value);
+      const isNumber = chosen?.form === "N";
+      value.pattern = isNumber ? "[0-9]{1,12}" : ".+";
+      value.inputMode = isNumber ? "numeric" : "text";
+      value.size = isNumber ? 10 : 40;
+      value.placeholder = chosen?.form ?? "";
+      const isOfTable = chosen?.is_of_table ?? false;
+      table.required = isOfTable;
+      table.disabled = !isOfTable;
+      if (table.parentElement) table.parentElement.hidden = !isOfTable;
+      setText(what, chosen?.what ?? "");
+    };
+    name.addEventListener("change", describe);
+    describe();
     form.append(what);
     return form;
   }
 
-  #source(node: Field, sources: Controls["sources"]): HTMLElement {
+  #threads(strategies: readonly string[]): HTMLElement {
+    const strategy = h("select", {}, ...options(strategies));
+    return this.#form("Threads", "place", "Place threads", "Placing threads…", {
+      strategy: ["By ", strategy, "Threads that start later are placed, too"],
+    });
+  }
+
+  #source(sources: Controls["sources"]): HTMLElement {
     const name = h("select", {}, ...options(sources.map((one) => one.name)));
     const value = h("select", {});
     const fill = (): void => {
@@ -173,15 +191,14 @@ export class Control {
     };
     name.addEventListener("change", fill);
     fill();
-    return this.#form(node, "Recording", "switch", "Change", "Starting and stopping sources…", {
+    return this.#form("Recording", "switch", "Change", "Starting and stopping sources…", {
       name: ["", name, "An option of helenus record"],
       value: ["is ", value],
     });
   }
 
-  /** A form whose fields are the parameters of a question. */
+  /** A form whose fields are the parameters of a question. A disabled field is left out. */
   #form(
-    node: Field,
     title: string,
     question: string,
     button: string,
@@ -198,9 +215,9 @@ export class Control {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const given = Object.fromEntries(
-        Object.entries(fields).map(([name, [, field]]) => [name, field.value]),
+        Object.entries(fields).flatMap(([name, [, field]]) => (field.disabled ? [] : [[name, field.value]])),
       );
-      void this.#change(doing, question, { node: node.value, ...asked(given) }, [act]);
+      void this.#change(doing, question, { node: this.#node.value, ...asked(given) }, [act]);
     });
     return form;
   }

@@ -19,7 +19,7 @@ use chrono::Utc;
 use helenus_cassandra::cql;
 use helenus_cassandra::target::{self, Target, TargetName};
 use helenus_control::{Declared, Link, gates};
-use helenus_explain::{Controlled, Controls, Described};
+use helenus_explain::{Controlled, Controls};
 use helenus_observe::SourceSwitches;
 use helenus_recording::NodeFacts;
 use std::fmt;
@@ -88,14 +88,13 @@ impl Control {
     /// The possible changes, and those that were made.
     pub(super) fn shown(&self, library: &Library, recording: &str) -> Result<Controls> {
         let declared = Declared::get();
-        let described = |(name, what)| Described { name, what };
         Ok(Controls {
             is_allowed: self.is_allowed,
             nodes: nodes(library, recording)?.into_iter().map(|node| node.address).collect(),
             points: gates().into_iter().map(str::to_string).collect(),
             stages: declared.stages.clone(),
             laws: declared.laws.keys().cloned().collect(),
-            settings: OfNode::described().into_iter().map(described).collect(),
+            settings: OfNode::choices().to_vec(),
             strategies: placement::STRATEGIES.map(|strategy| strategy.name().to_string()).to_vec(),
             sources: self.sources.iter().flat_map(SourceSwitches::states).map(source::shown).collect(),
             made: open(&self.made).iter().map(|made| made.shown.clone()).collect(),
