@@ -1,8 +1,9 @@
-//! Listening sockets and their processes, from /proc/net/tcp and /proc/net/tcp6 (proc_pid_net(5)).
+//! TCP sockets and their processes, from /proc/net/tcp and /proc/net/tcp6 (proc_pid_net(5)).
 
 use crate::foreign::read_proc;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
 
 /// A listening TCP socket of this network namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,15 +14,20 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Whether a connection to `address` would arrive here: the same port, and the same address
-    /// or a wildcard that covers it.
+    /// Whether a connection to `address` would arrive here.
     pub(crate) fn serves(&self, address: SocketAddr) -> bool {
-        let own = self.address.ip();
-        self.address.port() == address.port()
-            && (own == address.ip().to_canonical()
-                || own == IpAddr::V6(Ipv6Addr::UNSPECIFIED)
-                || (own == IpAddr::V4(Ipv4Addr::UNSPECIFIED) && address.ip().to_canonical().is_ipv4()))
+        serves(self.address, address)
     }
+}
+
+/// Whether a connection to `address` would arrive at a socket that listens at `own`: the same port, and the same address
+/// or a wildcard that covers it.
+fn serves(own: SocketAddr, address: SocketAddr) -> bool {
+    let (own, port) = (own.ip(), own.port());
+    port == address.port()
+        && (own == address.ip().to_canonical()
+            || own == IpAddr::V6(Ipv6Addr::UNSPECIFIED)
+            || (own == IpAddr::V4(Ipv4Addr::UNSPECIFIED) && address.ip().to_canonical().is_ipv4()))
 }
 
 /// All listening TCP sockets of our network namespace; empty where /proc is not mounted.
@@ -41,22 +47,52 @@ fn listed(process: &str) -> Vec<Listener> {
     all
 }
 
+/// Those of `pids` that have a connection to a node that listens at one of the addresses, as far as this user may see. Processes in other network namespaces
+/// are found, too.
+#[must_use]
+pub fn connected(pids: &[u32], addresses: &[SocketAddr]) -> HashSet<u32> {
+    let mut connections: HashMap<PathBuf, HashSet<u64>> = HashMap::new();
+    let is_connected = |pid: &&u32| {
+        let process = format!("/proc/{pid}");
+        // Processes of one namespace have one table, which may be long.
+        let Ok(namespace) = std::fs::read_link(format!("{process}/ns/net")) else { return false };
+        let to_us = connections.entry(namespace).or_insert_with(|| connections_to(addresses, &process));
+        !to_us.is_empty() && socket_inodes(pid.cast_signed()).is_ok_and(|own| !own.is_disjoint(to_us))
+    };
+    pids.iter().filter(is_connected).copied().collect()
+}
+
+/// The sockets of a network namespace that are connected to one of the addresses.
+fn connections_to(addresses: &[SocketAddr], process: &str) -> HashSet<u64> {
+    let tables = ["tcp", "tcp6"].map(|table| read_proc(format!("{process}/net/{table}")).unwrap_or_default());
+    let sockets = tables.iter().flat_map(|table| table.lines().skip(1)).filter_map(parse_line);
+    let is_to_one = |socket: &Socket<'_>| addresses.iter().any(|own| serves(*own, socket.remote));
+    sockets.filter(is_to_one).map(|socket| socket.inode).collect()
+}
+
 const LISTEN: &str = "0A";
 
 pub(crate) fn parse(table: &str) -> Vec<Listener> {
-    table.lines().skip(1).filter_map(parse_line).collect()
+    let sockets = table.lines().skip(1).filter_map(parse_line).filter(|socket| socket.state == LISTEN);
+    sockets.map(|Socket { local, inode, uid, .. }| Listener { address: local, inode, uid }).collect()
 }
 
-fn parse_line(line: &str) -> Option<Listener> {
+/// A TCP socket in any state.
+struct Socket<'a> {
+    local: SocketAddr,
+    remote: SocketAddr,
+    state: &'a str,
+    uid: u32,
+    inode: u64,
+}
+
+fn parse_line(line: &str) -> Option<Socket<'_>> {
     // sl local rem st tx:rx tr:when retrnsmt uid timeout inode …
     let mut fields = line.split_ascii_whitespace().skip(1);
-    let local = fields.next()?;
-    if fields.nth(1)? != LISTEN {
-        return None;
-    }
+    let (local, remote, state) = (fields.next()?, fields.next()?, fields.next()?);
     let uid = fields.nth(3)?.parse().ok()?;
     let inode = fields.nth(1)?.parse().ok()?;
-    Some(Listener { address: parse_address(local)?, inode, uid })
+    Some(Socket { local: parse_address(local)?, remote: parse_address(remote)?, state, uid, inode })
 }
 
 /// "0100007F:2352" and its IPv6 kin: each 32-bit word is printed as a number in host order.
@@ -147,6 +183,16 @@ mod tests {
         let owners = owners(&HashSet::from([found.inode])).unwrap();
         assert_eq!(owners.pids, [std::process::id() as i32]);
         assert!(describe_owner(address).starts_with(&format!("PID {} (", std::process::id())));
+    }
+
+    #[test]
+    fn who_is_connected_is_told_from_who_listens() {
+        let server = TcpListener::bind("127.0.10.201:0").unwrap();
+        let (own, address) = (std::process::id(), server.local_addr().unwrap());
+        assert_eq!(connected(&[own], &[address]), HashSet::new());
+        let _client = std::net::TcpStream::connect(address).unwrap();
+        assert_eq!(connected(&[own, 1], &["127.0.10.202:1".parse().unwrap(), address]), HashSet::from([own]));
+        assert_eq!(connected(&[u32::MAX >> 1], &[address]), HashSet::new());
     }
 
     #[test]

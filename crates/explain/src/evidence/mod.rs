@@ -29,7 +29,7 @@ pub(crate) use machine::{BUSY_IDLE_SHARE, Machine};
 pub(crate) use origin::{Origin, Sides, Split};
 pub use pools::FullPool;
 pub(crate) use pools::Pools;
-pub(crate) use shortage::{Other, Shortage, WORTH_NAMING_CPUS};
+pub(crate) use shortage::{Consumer, Shortage, WORTH_NAMING_CPUS};
 pub(crate) use stops::{STOPPED, Stop, Stops, times};
 
 use crate::Error;

@@ -55,13 +55,13 @@ struct DiskInterval {
 struct Process {
     window: Interval,
     name: String,
-    is_other: bool,
+    role: String,
     cpu_ns: i64,
 }
 
-/// Processes of one name, without the node, the load driver and the recorder.
+/// Processes of one name.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Other {
+pub(crate) struct Consumer {
     pub(crate) process: String,
     pub(crate) cpus: f64,
 }
@@ -123,7 +123,7 @@ impl Shortage {
             (rows.integers("time_ns")?, rows.integers("interval_ns")?, rows.integers("cpu_ns")?);
         for (row, (name, role)) in rows.texts("process")?.into_iter().zip(rows.texts("role")?).enumerate() {
             let window = window(&time, &interval, row);
-            shortage.processes.push(Process { window, name, is_other: role == "other", cpu_ns: cpu[row] });
+            shortage.processes.push(Process { window, name, role, cpu_ns: cpu[row] });
         }
         Ok(shortage)
     }
@@ -177,19 +177,30 @@ impl Shortage {
         merge(windows.collect())
     }
 
-    /// Other processes that used the most CPU time in the windows, one entry per name.
-    pub(crate) fn others(&self, windows: &[Interval]) -> Vec<Other> {
+    /// Processes that used the most CPU time in the windows, one entry per name: not the nodes, their clients, the load driver and
+    /// the recorder.
+    pub(crate) fn others(&self, windows: &[Interval]) -> Vec<Consumer> {
+        self.consumers(windows, "other")
+    }
+
+    /// Clients on this machine, as [`Shortage::others`].
+    pub(crate) fn clients(&self, windows: &[Interval]) -> Vec<Consumer> {
+        self.consumers(windows, "client")
+    }
+
+    fn consumers(&self, windows: &[Interval], role: &str) -> Vec<Consumer> {
         let seen = merge(self.processes.iter().map(|process| process.window).collect());
         let seen_ns: i64 = windows.iter().map(|window| covered_ns(&seen, *window)).sum();
         let mut by_name: BTreeMap<&str, f64> = BTreeMap::new();
-        for process in self.processes.iter().filter(|process| process.is_other) {
+        for process in self.processes.iter().filter(|process| process.role == role) {
             let inside = covered_ns(windows, process.window) as f64 / process.window.length().max(1) as f64;
             *by_name.entry(&process.name).or_default() += inside * process.cpu_ns as f64;
         }
-        let other = |(process, ns): (&str, f64)| Other { process: process.into(), cpus: ns / seen_ns.max(1) as f64 };
-        let mut others: Vec<Other> = by_name.into_iter().map(other).filter(|other| other.cpus >= 0.01).collect();
-        others.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
-        others
+        let consumer =
+            |(process, ns): (&str, f64)| Consumer { process: process.into(), cpus: ns / seen_ns.max(1) as f64 };
+        let mut consumers: Vec<Consumer> = by_name.into_iter().map(consumer).filter(|one| one.cpus >= 0.01).collect();
+        consumers.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
+        consumers
     }
 
     /// The disk that spent the most time on requests in the windows.

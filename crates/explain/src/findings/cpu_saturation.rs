@@ -4,7 +4,7 @@ use super::claim::Claim;
 use super::finding::{Check, Finding};
 use super::materiality::{materiality, weight};
 use crate::anatomy::split;
-use crate::evidence::{BUSY_IDLE_SHARE, Cause, CauseKind, Evidence, Other, WORTH_NAMING_CPUS};
+use crate::evidence::{BUSY_IDLE_SHARE, Cause, CauseKind, Consumer, Evidence, WORTH_NAMING_CPUS};
 use crate::severity::Severity;
 use crate::timeline::{Interval, merge, within};
 use crate::{query, text};
@@ -39,14 +39,16 @@ impl Check for CpuSaturation {
         let main = if waits.attributed >= busy.attributed { waits } else { busy };
         let windows = windows(evidence, &[waits, busy], tested_share > 0.0);
         let others = evidence.shortage.others(&windows);
-        let cpus: f64 = others.iter().map(|other| other.cpus).sum();
+        let clients = evidence.shortage.clients(&windows);
+        let cpus = |of: &[Consumer]| of.iter().map(|one| one.cpus).sum::<f64>();
+        let (cpus, clients_cpus) = (cpus(&others), cpus(&clients));
         // Without a test, other processes are blamed only if they used more than the nodes: a client on the machine uses some.
         let own = evidence.machine.usage(&windows).server_cpus.unwrap_or_default();
         let is_theirs = cpus >= WORTH_NAMING_CPUS && (tested_share > 0.0 || cpus > own);
         let names = others.first().filter(|_| is_theirs).map(|first| named(first, cpus));
         let words = (
             title(main, tested_share, throughout.share, names.as_deref()),
-            detail(evidence, (waits, busy), &windows, &others),
+            detail(evidence, (waits, busy), &windows, (&others, &clients)),
         );
         let query = match names {
             Some(_) => evidence.ask(&query::PROCESSES_BY_CPU),
@@ -55,18 +57,20 @@ impl Check for CpuSaturation {
         let more = json!({
             "usage_when_busy": evidence.machine.usage(&windows),
             "other_processes": others,
+            "clients_here": clients,
             "counted_for_waits_share": waits.attributed_share,
             "counted_for_busy_moments_share": busy.attributed_share,
             "slow_share_in_busy_phases": throughout.share,
         });
         let kind = if names.is_some() { OTHERS } else { self.name() };
         let mut finding = Finding::about(kind, main, evidence, words, query, more);
-        finding.next = match others.first().filter(|_| names.is_some()) {
-            Some(other) => format!(
+        let other = others.first().filter(|_| names.is_some());
+        finding.next = match (other, clients.first().filter(|_| clients_cpus >= WORTH_NAMING_CPUS)) {
+            (Some(one), _) | (None, Some(one)) => format!(
                 "move {} off this machine, or keep it off the node's CPUs (taskset, AllowedCPUs of systemd).",
-                other.process
+                one.process
             ),
-            None => {
+            (None, None) => {
                 "lower the rate or add CPUs; `helenus flame RECORDING` shows what uses them (record with --stacks on)."
                     .into()
             }
@@ -101,7 +105,7 @@ fn windows(evidence: &Evidence, causes: &[&Cause], is_tested: bool) -> Vec<Inter
 }
 
 /// Formats an answer with the CPUs used: "yes 0.9 CPUs", or "yes and others, 1.4 CPUs".
-fn named(first: &Other, cpus: f64) -> String {
+fn named(first: &Consumer, cpus: f64) -> String {
     if first.cpus >= cpus * 0.8 {
         format!("{} {:.1} CPUs", first.process, first.cpus)
     } else {
@@ -122,7 +126,12 @@ fn title(main: &Cause, tested_share: f64, throughout_share: f64, names: Option<&
     }
 }
 
-fn detail(evidence: &Evidence, (waits, busy): (&Cause, &Cause), windows: &[Interval], others: &[Other]) -> String {
+fn detail(
+    evidence: &Evidence,
+    (waits, busy): (&Cause, &Cause),
+    windows: &[Interval],
+    (others, clients): (&[Consumer], &[Consumer]),
+) -> String {
     let usage = evidence.machine.usage(windows);
     let mut sentences = vec![format!(
         "The CPUs were busy (idle below {}, or tasks waited beside other processes) in {} of the judged time: {}.",
@@ -130,10 +139,12 @@ fn detail(evidence: &Evidence, (waits, busy): (&Cause, &Cause), windows: &[Inter
         text::percent(busy.judged_time_share(&evidence.judged)),
         split(&usage)
     )];
-    let processes: Vec<String> =
-        others.iter().take(NAMED).map(|other| format!("{} {:.2} CPUs", other.process, other.cpus)).collect();
-    if !processes.is_empty() {
-        sentences.push(format!("Other processes then: {}.", processes.join(", ")));
+    for (what, consumers) in [("Other processes", others), ("Clients on this machine", clients)] {
+        let named: Vec<String> =
+            consumers.iter().take(NAMED).map(|one| format!("{} {:.2} CPUs", one.process, one.cpus)).collect();
+        if !named.is_empty() {
+            sentences.push(format!("{what} then: {}.", named.join(", ")));
+        }
     }
     let mut consequences: BTreeMap<&str, usize> = BTreeMap::new();
     for stop in &waits.blamed.stops {

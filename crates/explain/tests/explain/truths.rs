@@ -173,8 +173,8 @@ fn a_phase_that_is_busy_throughout_is_said_to_be_so() {
     assert!(explained.top().detail.contains("not tested against chance"));
 }
 
-/// A client on the machine with so much CPU time, in each second.
-fn beside(recorder: &Recorder, cpus: f64) {
+/// A process on the machine with so much CPU time, in each second.
+fn beside(recorder: &Recorder, role: &str, cpus: f64) {
     for second in 1..=60 {
         recorder.append(rows::ProcessSample {
             time_ns: crate::world::T0 + second * S,
@@ -182,7 +182,7 @@ fn beside(recorder: &Recorder, cpus: f64) {
             node: NODE,
             pid: 4711,
             process: "python",
-            role: "other",
+            role,
             cpu_ns: (cpus * S as f64) as i64,
         });
     }
@@ -206,7 +206,7 @@ fn contended_transactions(recorder: &Recorder) {
 }
 
 #[test]
-fn cpus_that_a_node_keeps_busy_come_after_advice_and_are_not_blamed_on_a_client() {
+fn cpus_that_a_node_keeps_busy_come_after_advice_and_are_blamed_on_who_uses_them() {
     let busy = |more: fn(&Recorder)| {
         let phases = vec![Phase { name: "1700/s", rate_per_s: 1700, seconds: 60, measured: true }];
         World {
@@ -220,13 +220,17 @@ fn cpus_that_a_node_keeps_busy_come_after_advice_and_are_not_blamed_on_a_client(
         .explain()
     };
     let own = busy(|recorder| {
-        beside(recorder, 0.4);
+        beside(recorder, "other", 0.4);
         contended_transactions(recorder);
     });
     assert_eq!(own.serious(), ["lwt-contention", "cpu-saturation"], "{}", own.explanation);
-    let theirs = busy(|recorder| beside(recorder, 1.9));
+    let theirs = busy(|recorder| beside(recorder, "other", 1.9));
     assert_eq!(theirs.serious(), ["other-processes"], "{}", theirs.explanation);
     assert!(theirs.top().next.contains("python"), "{:?}", theirs.top());
+    let client = busy(|recorder| beside(recorder, "client", 1.9));
+    assert_eq!(client.serious(), ["cpu-saturation"], "{}", client.explanation);
+    assert!(client.top().detail.contains("Clients on this machine then: python 1.90 CPUs"), "{:?}", client.top());
+    assert!(client.top().next.contains("move python off this machine"), "{:?}", client.top());
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::check::{Check, CheckState};
 use crate::error::Error;
 use crate::option_values::Switch;
 use crate::source::{Context, Running, Source, facts};
+use crate::wire::address_of;
 use crate::worker::{Instruction, Instructions, NoThread, Worker};
 use clap::Args;
 use disks::Disks;
@@ -63,11 +64,13 @@ impl Source for Pressure {
         let machine = context.watched.first().map_or("", |watched| watched.node.as_str()).to_string();
         let nodes: Vec<Node> = context.servers().map(|(watched, _)| Node::new(&watched)).collect();
         let watched = context.watched.iter().map(|watched| (watched.pid, watched.process.name()));
+        // Of a process that is no Cassandra this is unknown.
+        let listening = context.servers().filter_map(|(node, _)| address_of(&node).ok()).collect();
         let run = Run {
             recorder: context.recorder.clone(),
             stalled: Stalled::new(),
             disks: Disks::new(),
-            processes: Processes::new(watched),
+            processes: Processes::new(watched, listening),
             nodes,
             machine: machine.clone(),
         };
