@@ -5,6 +5,7 @@ import java.util.Set;
 
 /**
  * The candidates of a search: first no limit, then limits far from the incumbent, then near ones.
+ * All are powers of √2, so that a limit that was judged is known again.
  */
 final class Ladder {
   private static final double NEXT = Math.sqrt(2);
@@ -29,12 +30,16 @@ final class Ladder {
     int from = Math.min(incumbent, (int) Math.ceil(inside));
     for (double step : STEPS) {
       boolean binds = step < 1 || from == incumbent;
-      int candidate = (int) Math.round(from * step);
       if (binds) {
-        candidates.add(Math.max(min, Math.min(max, candidate)));
+        candidates.add(Math.max(min, Math.min(max, power(from * step))));
       }
     }
     candidates.removeIf(candidate -> candidate == incumbent);
     return candidates;
+  }
+
+  /** The nearest power of √2, rounded. */
+  private static int power(double limit) {
+    return (int) Math.round(Math.pow(NEXT, Math.round(Math.log(limit) / Math.log(NEXT))));
   }
 }
