@@ -127,6 +127,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result<u64, Failure> {
 fn set_up(cleaner: &Cleaner, address: SocketAddr, place: &Path) -> Result<SetUp, Failure> {
     let options = Options {
         heap: "512m".into(),
+        jvm_options: Vec::new(),
         settings: Vec::new(),
         folder: Some(place.to_path_buf()),
         sample: None,

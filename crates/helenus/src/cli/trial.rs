@@ -61,6 +61,9 @@ pub struct Arguments {
     /// Heap of each trial node
     #[arg(long, default_value = "1g", help_heading = "How")]
     heap: String,
+    /// A further JVM option for each trial node, such as one of the node (may be given again)
+    #[arg(long = "jvm-opt", value_name = "OPTION", allow_hyphen_values = true, help_heading = "How")]
+    jvm_options: Vec<String>,
     /// A setting of cassandra.yaml for each trial node (may be given again)
     #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "How")]
     settings: Vec<String>,
@@ -95,6 +98,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     };
     let options = Options {
         heap: arguments.heap.clone(),
+        jvm_options: arguments.jvm_options.clone(),
         settings: arguments.settings.clone(),
         folder: arguments.folder.clone(),
         sample: arguments.sample,

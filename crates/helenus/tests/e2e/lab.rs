@@ -13,6 +13,7 @@ workload = "keyvalue/mixed"
 
 [node]
 heap = "512m"
+jvm_options = ["-XX:TieredStopAtLevel=1"]
 
 [lab]
 blocks = 2

@@ -44,7 +44,8 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_helenus"));
         command.args(arguments.split_whitespace());
         // The optimizing compiler takes a third of what a node needs to start, and few tests measure its speed.
-        if arguments.starts_with("up ") && env!("CARGO_CRATE_NAME") != "measured" {
+        let starts_nodes = arguments.starts_with("up ") || arguments.starts_with("try --node ");
+        if starts_nodes && env!("CARGO_CRATE_NAME") != "measured" {
             command.args(["--jvm-opt", "-XX:TieredStopAtLevel=1"]);
         }
         command

@@ -90,7 +90,7 @@ impl Plan<'_> {
             version: self.version,
             heap: self.options.heap.clone(),
             settings: self.settings(),
-            jvm_options: vec![THROWAWAY.to_string()],
+            jvm_options: [&self.options.jvm_options[..], &[THROWAWAY.to_string()]].concat(),
             native_port: NATIVE_PORT,
             storage_port: STORAGE_PORT,
             data: Some(folder.to_path_buf()),

@@ -66,6 +66,8 @@ pub struct Replayed {
 pub struct Options {
     /// Heap of each trial node.
     pub heap: String,
+    /// Further JVM options of all trial nodes.
+    pub jvm_options: Vec<String>,
     /// "key=value" for cassandra.yaml of all trial nodes.
     pub settings: Vec<String>,
     /// Folder for the trial nodes; None for one beside the node's data.
