@@ -116,7 +116,7 @@ PLAIN = Base(
     ("--set", "batch_size_fail_threshold=10MiB", "--set", "batch_size_warn_threshold=10MiB"),
     {"write": 5_000, **ORDERS, "fill_hot": 6_000, "fill_feeds": 2_000, "remove": 600},
 )
-SMALL_HEAP = Base("small heap", ("--heap", "160m"), {"write": 2_000, **ORDERS})
+SMALL_HEAP = Base("small heap", ("--heap", "192m"), {"write": 2_000, **ORDERS})
 ONE_CLIENT_THREAD = Base("one thread", ("--set", "native_transport_max_threads=1"), {"write": 2_000, **ORDERS})
 SHORT_TIMEOUTS = Base("short timeouts", ("--set", "read_request_timeout=100ms"), {"write": 2_000, **ORDERS})
 COLD = Base(
@@ -124,7 +124,7 @@ COLD = Base(
     ("--set", "disk_access_mode=standard", "--set", "file_cache_size=32MiB", "--heap", "512m"),
     {"write": 2_000, "upload": 4_000},
 )
-SYNC = Base("synced", ("--set", "commitlog_sync=batch"), {"write": 2_000})
+SYNC = Base("synced", ("--set", "commitlog_sync=batch", "--set", "commitlog_sync_period=0ms"), {"write": 2_000})
 INTERPRETED = Base("interpreted", ("--jvm-opt=-Xint",), {"write": 500, "fill_orders": 100}, warm_up_s=3)
 RING = Base("ring", ("--nodes", "3", "--heap", "384m"), {"write": 3_000})
 
@@ -180,7 +180,7 @@ KINDS = [
     Kind("short timeouts", SHORT_TIMEOUTS, (Right("errors", "timeout"),), weights="read=90,all_orders=10"),
     Kind("cold reads, slow disk", COLD, (Right("disk-wait", "disk"),), cold_reads, weights="read=50,photo=50", rate=100),
     Kind("slow disk of writes", SYNC, (Right("disk-wait", "disk"),), slow_disk(20), weights="write=1"),
-    Kind("no compiler", INTERPRETED, (Right("jit", "-Xint"),), weights="read=98,all_orders=2", rate=100),
+    Kind("no compiler", INTERPRETED, (Right("jit", "-Xint"),), weights="read=98,write=2", rate=100),
     Kind("node of a ring stopped", RING, (STOPPED,), stop_node(1, 0.7)),
     Kind("CPU quota in a ring", RING, (Right("cpu-quota", "quota"),), quota(2, 0.2)),
 ]

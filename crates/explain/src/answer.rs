@@ -56,7 +56,7 @@ fn seen(evidence: &Evidence) -> [String; 2] {
         })
     );
     let slow_median = median(&mut slow);
-    let Some(slow_ns) = slow_median else { return [first, "None of them was slow.".to_string()] };
+    let Some(slow_ns) = slow_median else { return [first, "None took longer than that.".to_string()] };
     let times = slow_ns as f64 / evidence.judged.median_ns.max(1) as f64;
     let slowest = format!(
         "the slowest {} (over {}) took {} at the median, {} times the usual",

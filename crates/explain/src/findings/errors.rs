@@ -13,12 +13,13 @@ use std::collections::BTreeMap;
 /// client got no answer.
 const CRITICAL_SHARE: f64 = 0.01;
 const LONGEST_OPERATION: usize = 120;
+pub(super) const NAME: &str = "errors";
 
 pub(super) struct Errors;
 
 impl Check for Errors {
     fn name(&self) -> &'static str {
-        "errors"
+        NAME
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {

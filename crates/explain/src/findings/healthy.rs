@@ -10,6 +10,9 @@ use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
 
+/// With fewer requests, the slowest one is above the 99th percentile or not by chance.
+const ENOUGH: usize = 100;
+
 pub(super) struct Healthy;
 
 impl Check for Healthy {
@@ -30,6 +33,9 @@ impl Check for Healthy {
         let judged = responses.len();
         let percentiles = Percentiles::of(&mut responses);
         let time = |ms: Option<f64>| ms.map_or("-".to_string(), text::time_ms);
+        if judged < ENOUGH {
+            return vec![too_few(evidence, judged, time(percentiles.max))];
+        }
         let title = format!(
             "Nothing is wrong: p50 {}, p99 {}, max {}",
             time(percentiles.p50),
@@ -48,6 +54,20 @@ impl Check for Healthy {
         finding.evidence = json!({ "requests": judged, "response_ms": percentiles });
         vec![finding]
     }
+}
+
+/// The finding if too few requests were judged to call them healthy.
+fn too_few(evidence: &Evidence, judged: usize, max: String) -> Finding {
+    let title = format!("Too few requests to judge: {judged}, the slowest took {max}");
+    let detail = format!(
+        "Whether the slowest percent is slow shows with {ENOUGH} requests or more. No cause was found for those that there were.{}",
+        rest(evidence)
+    );
+    let mut finding = Finding::new("few-requests", Severity::Information, title, detail, evidence.judged_hull());
+    finding.next = "record for longer; if a node was answering nobody, see its log and `helenus gc RECORDING`.".into();
+    finding.query = evidence.ask(&query::SLOW_REQUESTS);
+    finding.weight = f64::MAX;
+    finding
 }
 
 /// The finding if no requests were recorded: nothing can be called healthy.

@@ -171,6 +171,8 @@ fn put_other_tables_behind(findings: &mut Vec<Finding>) {
     *findings = ordered;
 }
 
+/// Whether a finding names no cause. A few failed requests are what a cause did.
 fn is_nameless(finding: &Finding) -> bool {
-    [unexplained::NAME, CauseKind::CpuSaturation.name()].contains(&finding.finding)
+    let has_few_errors = finding.finding == errors::NAME && finding.severity < Severity::Critical;
+    has_few_errors || [unexplained::NAME, CauseKind::CpuSaturation.name()].contains(&finding.finding)
 }
