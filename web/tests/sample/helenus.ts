@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const TARGET = process.env.CARGO_TARGET_DIR ?? join(homedir(), ".cache", "helenus", "target");
 /** `make test` names the binary that it has built. */
-const BINARY = process.env.HELENUS_TEST_BINARY ?? join(TARGET, "release", "helenus");
+export const BINARY = process.env.HELENUS_TEST_BINARY ?? join(TARGET, "release", "helenus");
 const WAIT_MS = 60_000;
 const LOOK_MS = 50;
 
@@ -40,6 +40,10 @@ export class Helenus {
         end(null);
       });
     });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
   }
 
   /** Waits until it has printed a text. */

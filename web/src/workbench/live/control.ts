@@ -54,11 +54,20 @@ export class Control {
 
   #show(controls: Controls): void {
     const { is_allowed, made } = controls;
-    const changes = is_allowed ? this.#all(controls) : [h("p", { class: "note" }, HOW)];
-    const isSame = changes.every((change, place) => change === this.#changes.children[place]);
-    // To put a field in its place again would take the cursor out of it.
-    if (!isSame || changes.length !== this.#changes.children.length)
-      this.#changes.replaceChildren(...changes);
+    const changes = is_allowed
+      ? this.#all(controls)
+      : [this.#kept("how", null, () => h("p", { class: "note" }, HOW))];
+    // A form that stays is not touched, which would take the cursor out of its fields.
+    let at = this.#changes.firstElementChild;
+    for (const change of changes) {
+      if (at === change) at = at.nextElementSibling;
+      else this.#changes.insertBefore(change, at);
+    }
+    while (at !== null) {
+      const next = at.nextElementSibling;
+      at.remove();
+      at = next;
+    }
     this.#made.replaceChildren(...made.toReversed().map((one) => this.#line(one)));
   }
 
