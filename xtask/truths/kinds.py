@@ -176,6 +176,7 @@ KINDS = [
         ONE_CLIENT_THREAD,
         (Right("pool-queue", "native_transport_max_threads"),),
         weights="read=92,all_orders=8",
+        rate=80,
     ),
     Kind("short timeouts", SHORT_TIMEOUTS, (Right("errors", "timeout"),), weights="read=90,all_orders=10"),
     Kind("cold reads, slow disk", COLD, (Right("disk-wait", "disk"),), cold_reads, weights="read=50,photo=50", rate=100),
