@@ -2,18 +2,22 @@
 # Runs tests, and says at the end how long each group took, which ten were the slowest, and what was skipped.
 #
 # tests.sh check   those that need no JVM, Maven, npm or browser; those that need root are skipped without it
-# tests.sh test    all others: first the agent's beside those that start single nodes and the pages', then those of helenus as
-#                  a user runs it, then those that a busy machine would disturb
+# tests.sh test    all others: first the agent's and the workloads' beside those that start single nodes and the pages', then those of
+#                  helenus as a user runs it, then those that a busy machine would disturb
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
 # The integration tests of `check`, and those that a busy machine would disturb. Each one that is in neither list starts nodes.
 CHECK="explain hostile import responder_protocol survives counters kernel_stacks page_cache pressure sched syscalls"
 ALONE="measured responder stacks"
+# Of those that start nodes, what makes the two streams equally long.
+WITH_AGENT="workloads"
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 export HELENUS_SKIPPED="$out/skipped"
+# Snapshots are looked for here, also by a test that was built in another clone with the same target folder.
+export INSTA_WORKSPACE_ROOT="$PWD"
 : >"$HELENUS_SKIPPED"
 
 # libtest tells each test's time where RUSTC_BOOTSTRAP is set when it runs. Were it set for cargo, all would be built again.
@@ -68,14 +72,17 @@ check)
     group check rust --lib --bins $(targets $CHECK)
     ;;
 test)
-    nodes=$(targets $(starting_nodes | grep -vx e2e))
+    nodes=$(targets $(starting_nodes | grep -vx -e e2e -e "$WITH_AGENT"))
     alone=$(targets $ALONE)
-    cargo test --release --locked --workspace --no-run --test e2e $nodes $alone || exit 1
+    cargo test --release --locked --workspace --no-run --test e2e --test "$WITH_AGENT" $nodes $alone || exit 1
     # These two build again what is in the binary: with another time of change it would be built again, too.
     cp -p agent/target/helenus-agent.jar "$out/"
     cp -rp web/dist "$out/"
-    # One CPU for each of the two streams; the output of the agent's tests comes when both have ended.
-    group agent mvn -B -ntp -f agent/pom.xml verify >"$out/beside" &
+    # One CPU for each of the two streams; the output of the agent's stream comes when both have ended.
+    {
+        group agent mvn -B -ntp -f agent/pom.xml verify
+        group "$WITH_AGENT" rust --test "$WITH_AGENT"
+    } >"$out/beside" &
     group nodes rust $nodes
     group pages npm --prefix web test
     wait
@@ -87,7 +94,7 @@ test)
     group alone rust $alone
     ;;
 *)
-    sed -n '2,5s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,6s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
