@@ -57,10 +57,24 @@ test("what it costs to look at a node, and how soon a stop is seen", async ({ pa
     return helenus;
   };
   const tmux = (...words: string[]): string =>
-    execFileSync("tmux", ["-S", join(folder, "tmux"), ...words], { encoding: "utf8" });
+    execFileSync("tmux", ["-S", join(folder, "tmux"), ...words], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
   try {
     await run("up", "--name", "looked", "--address", NODE).ends();
-    await run("load", "keyvalue/write", "--node", NODE, "--count", "20000", "-o", "populate").ends();
+    await run(
+      "load",
+      "keyvalue/write",
+      "--node",
+      NODE,
+      "--in-flight",
+      "16",
+      "--count",
+      "20000",
+      "-o",
+      "populate",
+    ).ends();
     run("load", "keyvalue/mixed", "--node", NODE, "--rate", String(RATE), "--for", "15m", "-o", "load");
     const record = run("record", "--node", NODE, "--keep", "30m", "-o", "live.helenus");
     await record.says(/Ctrl-C ends it/);
