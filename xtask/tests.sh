@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.." || exit 2
 # The integration tests of `check`, and those that a busy machine would disturb. Each one that is in neither list starts nodes.
 CHECK="explain hostile import responder_protocol survives counters kernel_stacks page_cache pressure sched syscalls"
 ALONE="measured responder stacks"
-# Of those that start nodes, what makes the two streams equally long.
+# The test of nodes that runs after the agent's, which makes the two streams about equally long.
 WITH_AGENT="workloads"
 
 out=$(mktemp -d)

@@ -47,8 +47,8 @@ fn listed(process: &str) -> Vec<Listener> {
     all
 }
 
-/// Those of `pids` that have a connection to a node that listens at one of the addresses, as far as this user may see. Processes in other network namespaces
-/// are found, too.
+/// Those of `pids` that have a connection to a node that listens at one of the addresses, as far as this user may see.
+/// Processes in other network namespaces are found, too.
 #[must_use]
 pub fn connected(pids: &[u32], addresses: &[SocketAddr]) -> HashSet<u32> {
     let mut connections: HashMap<PathBuf, HashSet<u64>> = HashMap::new();

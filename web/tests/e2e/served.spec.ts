@@ -173,7 +173,7 @@ test("a change of a node is allowed by a switch, and its refusal is shown", asyn
   await expect(table).toBeHidden();
   await setting.getByRole("combobox", { name: "Setting: name" }).selectOption("compaction");
   await table.fill("shop.orders");
-  // What is typed stays when the page asks again, whatever others have changed meanwhile.
+  // A typed text stays when the page asks again.
   await page.waitForResponse(/controls/);
   await expect(table).toHaveValue("shop.orders");
   await setting.getByRole("textbox", { name: "to" }).fill('{"class":"None"}');

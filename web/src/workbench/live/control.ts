@@ -71,7 +71,7 @@ export class Control {
     this.#made.replaceChildren(...made.toReversed().map((one) => this.#line(one)));
   }
 
-  /** What was made of these values before, or makes it: a form stays while somebody fills it in. */
+  /** Returns the form that was made of these values, or makes it: a form stays while somebody fills it in. */
   #kept(name: string, values: unknown, make: () => HTMLElement): HTMLElement {
     const of = JSON.stringify(values);
     const kept = this.#forms.get(name);
