@@ -69,7 +69,7 @@ CREATE TABLE disks (
   `busy_ns` Int64
 ) ENGINE = File(Parquet, '{recording}/disks/*.parquet');
 
--- Events from a node's log during the recording: compactions, flushes, schema changes, nodes up and down, long collections, and warnings. Texts of statements are not in it.
+-- Events during the recording: what a node's log says (compactions, flushes, schema changes, nodes up and down, long collections, and warnings, without the texts of statements), and when the node's process ended or was started again.
 CREATE TABLE events (
   `time_ns` Int64,
   `node` String,

@@ -116,9 +116,10 @@ PLAIN = Base(
     ("--set", "batch_size_fail_threshold=10MiB", "--set", "batch_size_warn_threshold=10MiB"),
     {"write": 5_000, **ORDERS, "fill_hot": 6_000, "fill_feeds": 2_000, "remove": 600},
 )
+WIDE = Base("wide", (), {"write": 5_000, "fill_orders": 1_200})
 SMALL_HEAP = Base("small heap", ("--heap", "192m"), {"write": 2_000, **ORDERS})
 ONE_CLIENT_THREAD = Base("one thread", ("--set", "native_transport_max_threads=1"), {"write": 2_000, **ORDERS})
-SHORT_TIMEOUTS = Base("short timeouts", ("--set", "read_request_timeout=100ms"), {"write": 2_000, **ORDERS})
+SHORT_TIMEOUTS = Base("short timeouts", ("--set", "read_request_timeout=40ms"), {"write": 2_000, **ORDERS})
 COLD = Base(
     "cold",
     ("--set", "disk_access_mode=standard", "--set", "file_cache_size=32MiB", "--heap", "512m"),
@@ -149,7 +150,7 @@ KINDS = [
     Kind("hot partition", PLAIN, (Right("in-common", r"shop\.feeds"),), weights="read=50,feed=47,hot_feed=3"),
     Kind(
         "one host asks for more",
-        PLAIN,
+        WIDE,
         (Right("in-common", r"127\.0\.42\.13|shop\.orders"),),
         loads=("foreign",),
         hosts=(

@@ -1,4 +1,4 @@
--- What happened when: what the nodes' logs say, and settings that changed while it was recorded?
+-- What happened when: what the nodes' logs say, processes that ended, and settings that changed while it was recorded?
 WITH changed AS (
   SELECT
     time_ns,
@@ -8,9 +8,9 @@ WITH changed AS (
     lag(value) OVER (PARTITION BY node, setting ORDER BY time_ns) AS before
   FROM settings
 )
-SELECT time_ns, node, what FROM events
+SELECT time_ns, node, kind, what FROM events
 UNION ALL
-SELECT time_ns, node, setting || ' changed from ' || before || ' to ' || value AS what
+SELECT time_ns, node, 'setting' AS kind, setting || ' changed from ' || before || ' to ' || value AS what
 FROM changed
 WHERE before IS NOT NULL AND before <> value
 ORDER BY time_ns

@@ -87,6 +87,11 @@ pub(crate) fn iso(time_ns: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
 }
 
+/// Formats a time of day in UTC: `03:12:40`.
+pub(crate) fn time_of_day(time_ns: i64) -> String {
+    iso(time_ns).get(11..19).unwrap_or_default().to_string()
+}
+
 /// Cuts a text after this many characters and appends an ellipsis.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {

@@ -13,7 +13,7 @@ use crate::threads::Threads;
 use crate::worker::{Instruction, Instructions, Worker};
 use crate::{Event, Events, ProcessKind, Watched};
 use clap::Args;
-use helenus_recording::rows::{SourceReport, Stall};
+use helenus_recording::rows::{NodeEvent, SourceReport, Stall};
 use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
 use std::fs::File;
 use std::io;
@@ -209,6 +209,14 @@ impl Process {
             ..Stall::default()
         });
     }
+
+    fn note_end(&self, recorder: &Recorder) {
+        if self.name == ProcessKind::Server.name() {
+            let time_ns = recorder.clock().now_ns();
+            let what = "the node's process ended";
+            recorder.append(NodeEvent { time_ns, node: &self.node, kind: "ended", what, ..NodeEvent::default() });
+        }
+    }
 }
 
 impl Run {
@@ -258,6 +266,7 @@ impl Run {
                 // The final counts of its threads can still be read.
                 process.counters.iter_mut().for_each(|counters| counters.report(recorder));
                 process.end_stop(recorder);
+                process.note_end(recorder);
                 let ended = Event::TargetEnded { node: process.node.clone(), pid: process.pid };
                 say(events, ended);
             }

@@ -97,14 +97,14 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "events", since: 1, time: "time_ns",
-        meaning: "Events from a node's log during the recording: compactions, flushes, schema changes, nodes up and down, long collections, and warnings. Texts of statements are not in it.",
+        meaning: "Events during the recording: what a node's log says (compactions, flushes, schema changes, nodes up and down, long collections, and warnings, without the texts of statements), and when the node's process ended or was started again.",
         seen: Some(Seen { of: Subject::Node, sources: &["events"] }),
         columns: &[
-            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it happened, as the log has it." },
-            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node whose log it is." },
-            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "compaction, flush, schema, peer, collection, tombstones, batch, dropped, slow-queries, warning or error." },
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it happened, as the log has it; for a process, when the recorder saw it." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that it happened on." },
+            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "compaction, flush, schema, peer, collection, tombstones, batch, dropped, slow-queries, warning or error, from the log; ended or started, of the node's process." },
             Column { name: "what", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "What happened, in a few words, such as compaction of shop.orders began." },
-            Column { name: "logger", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Source file and line that logged it, such as CompactionTask.java:252." },
+            Column { name: "logger", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Source file and line that logged it, such as CompactionTask.java:252; empty for ended and started." },
         ],
     },
     Table {
@@ -915,18 +915,18 @@ pub mod rows {
         }
     }
 
-    /// Events from a node's log during the recording: compactions, flushes, schema changes, nodes up and down, long collections, and warnings. Texts of statements are not in it.
+    /// Events during the recording: what a node's log says (compactions, flushes, schema changes, nodes up and down, long collections, and warnings, without the texts of statements), and when the node's process ended or was started again.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct NodeEvent<'a> {
-        /// When it happened, as the log has it. (ns since the Unix epoch)
+        /// When it happened, as the log has it; for a process, when the recorder saw it. (ns since the Unix epoch)
         pub time_ns: i64,
-        /// The node whose log it is. (address)
+        /// The node that it happened on. (address)
         pub node: &'a str,
-        /// compaction, flush, schema, peer, collection, tombstones, batch, dropped, slow-queries, warning or error. (name)
+        /// compaction, flush, schema, peer, collection, tombstones, batch, dropped, slow-queries, warning or error, from the log; ended or started, of the node's process. (name)
         pub kind: &'a str,
         /// What happened, in a few words, such as compaction of shop.orders began. (text)
         pub what: &'a str,
-        /// Source file and line that logged it, such as CompactionTask.java:252. (name)
+        /// Source file and line that logged it, such as CompactionTask.java:252; empty for ended and started. (name)
         pub logger: &'a str,
     }
 

@@ -6,6 +6,9 @@ use crate::requests::{Request, Requests};
 use crate::timeline::{Bursts, Interval, within};
 use std::rc::Rc;
 
+/// From this median on, all requests count as slow.
+const SLOW_MEDIAN_NS: i64 = 100_000_000;
+
 /// A stretch of time that is judged, such as a phase of the load.
 #[derive(Debug)]
 pub(crate) struct Stretch {
@@ -101,6 +104,11 @@ impl Judged {
     /// The address of a node.
     pub(crate) fn node(&self, number: u16) -> &str {
         self.requests.nodes.get(usize::from(number)).map_or("", String::as_str)
+    }
+
+    /// Whether the median itself is slow: then all requests may have one cause, and none is much slower than the others.
+    pub(crate) fn is_slow_throughout(&self) -> bool {
+        self.median_ns >= SLOW_MEDIAN_NS
     }
 
     pub(crate) fn slow_requests(&self) -> usize {

@@ -13,8 +13,9 @@
 //! 6. Among several conditions, the one nearer to the origin: a compaction goes before the busy CPU that it makes, and the
 //!    busy CPU before the queue that forms.
 //! 7. Requests that no cause explains are counted for a value that slow requests have in common, such as their statement.
-//! 8. The remaining requests are counted for the overload if they were due in overloaded phases. They are counted for busy
-//!    CPUs, or for a full thread pool, if they were due in phases in which these lasted throughout. Requests that the wire
+//! 8. The remaining requests are counted for the overload if they were due in overloaded phases. They are counted for
+//!    a slow disk (if the median itself is slow), busy CPUs, or a full thread pool, if they were due in phases in which
+//!    these lasted throughout. Requests that the wire
 //!    shows on the way between driver and node are counted for that way. None of these can be tested against chance.
 //! 9. The others are not explained.
 //!
@@ -51,6 +52,8 @@ pub(crate) struct Account {
     pub(crate) overload: Counted,
     /// Due in phases whose CPUs were busy for most of the time.
     pub(crate) busy_phases: Counted,
+    /// Due in phases in which a disk was slow for most of the time, if the median itself is slow.
+    pub(crate) slow_disk: Counted,
     /// Due in phases in which all threads of a pool were at work for most of the time.
     pub(crate) full_pool: Counted,
     /// The full pool of the phase with the most of these requests.
@@ -84,6 +87,7 @@ impl Counted {
 #[derive(Clone, Copy)]
 pub(super) struct Throughout<'a> {
     pub(super) busy: &'a [Interval],
+    pub(super) slow_disk: &'a [Interval],
     pub(super) pools: &'a Pools,
 }
 
@@ -109,9 +113,13 @@ pub(super) fn attribute(
     let mut taken: Vec<Taken> = causes.iter().map(|_| Taken::default()).collect();
     let (mut rest, mut in_busy_phases, mut in_common) = (Vec::new(), Vec::new(), Vec::new());
     let (mut in_full_pools, mut full_pool, mut between) = (Vec::new(), None, Vec::new());
+    let mut in_slow_disk = Vec::new();
+    let lasts =
+        |times: &[Interval], stretch: &Stretch| covered_ns(times, stretch.window) * 2 >= stretch.window.length();
     let rows = &judged.all().rows;
     for stretch in &judged.stretches {
-        let mostly_busy = covered_ns(throughout.busy, stretch.window) * 2 >= stretch.window.length();
+        let mostly_busy = lasts(throughout.busy, stretch);
+        let is_slow_disk = judged.is_slow_throughout() && lasts(throughout.slow_disk, stretch);
         let pool = throughout.pools.full_throughout(stretch.window);
         let effects: Vec<Vec<Effect>> = causes.iter().map(|cause| affecting_in(cause, stretch)).collect();
         let single: Vec<Single<'_>> = causes.iter().map(|cause| Single::of(cause, stops, stretch)).collect();
@@ -126,6 +134,9 @@ pub(super) fn attribute(
                 None if request.length == Length::Usual && !judges_overload => in_common.push(request),
                 Some(index) => taken[index].take(request, &single[index], judged.node(request.node)),
                 None if !judges_overload && common.has(&rows[request.row]) => in_common.push(request),
+                None if is_slow_disk && !judges_overload && request.place != Some(Place::Between) => {
+                    in_slow_disk.push(request)
+                }
                 None if mostly_busy && !judges_overload => in_busy_phases.push(request),
                 None if pool.is_some() && !judges_overload => in_full_pools.push(request),
                 None if request.place == Some(Place::Between) && !judges_overload => between.push(request),
@@ -149,6 +160,9 @@ pub(super) fn attribute(
     if of_cpus + share(in_busy_phases.len()) < BUSY_PHASES_SHARE {
         rest.append(&mut in_busy_phases);
     }
+    if share(in_slow_disk.len()) < BUSY_PHASES_SHARE {
+        rest.append(&mut in_slow_disk);
+    }
     if share(in_full_pools.len()) < BUSY_PHASES_SHARE {
         rest.append(&mut in_full_pools);
     }
@@ -158,6 +172,7 @@ pub(super) fn attribute(
     }
     Account {
         overload: Counted::default(),
+        slow_disk: counted(&in_slow_disk),
         busy_phases: counted(&in_busy_phases),
         full_pool: counted(&in_full_pools),
         pool: full_pool,

@@ -6,6 +6,7 @@ mod common;
 mod counted;
 mod coverage;
 mod crowding;
+mod disk_time;
 mod events;
 mod governed;
 mod kind;
@@ -21,6 +22,7 @@ pub(crate) use common::{Common, Dimension, Shared};
 pub(crate) use counted::{Counted, CountedGroup, not_counted};
 pub(crate) use coverage::{Coverage, is_serious};
 pub(crate) use crowding::Crowding;
+pub(crate) use disk_time::DiskTime;
 pub(crate) use events::Event;
 pub(crate) use governed::{Governed, Metered};
 pub(crate) use kind::CauseKind;
@@ -29,7 +31,7 @@ pub(crate) use machine::{BUSY_IDLE_SHARE, Machine};
 pub(crate) use origin::{Origin, Sides, Split};
 pub use pools::FullPool;
 pub(crate) use pools::Pools;
-pub(crate) use shortage::{Consumer, Shortage, WORTH_NAMING_CPUS};
+pub(crate) use shortage::{Consumer, Shortage, SlowDisk, WORTH_NAMING_CPUS};
 pub(crate) use stops::{STOPPED, Stop, Stops, times};
 
 use crate::Error;
@@ -84,6 +86,8 @@ pub(crate) struct Evidence {
     pub(crate) causes: Vec<Cause>,
     /// Values that the slow requests share.
     pub(crate) common: Common,
+    /// Whether the requests with these values wait for a disk.
+    pub(crate) disk_time: Option<DiskTime>,
     pub(crate) provider: Provider,
     /// The slow requests that are attributed to no cause.
     pub(crate) account: Account,
@@ -96,6 +100,8 @@ pub(crate) struct Evidence {
     pub(crate) span: Interval,
     /// The whole recorded interval.
     pub(crate) recorded: Interval,
+    /// The interval that the user asked about; None for the whole recording.
+    asked: Option<Interval>,
 }
 
 impl Evidence {
@@ -149,11 +155,13 @@ impl Evidence {
             &judged,
             &stops,
             &mut causes,
-            attribution::Throughout { busy: &busy, pools: &pools },
+            attribution::Throughout { busy: &busy, slow_disk: &shortage.disk_times(), pools: &pools },
             judges_overload,
             &common,
         );
         let (changes, events) = (changes(&judged), Event::load(engine, &machine)?);
+        let recorded = engine.span()?;
+        let disk_time = DiskTime::find(&judged, &common, &shortage);
         Ok(Evidence {
             requests,
             phases,
@@ -176,11 +184,13 @@ impl Evidence {
             changes,
             events,
             baseline: baseline_times,
+            disk_time,
             common,
             provider: engine.provider(),
             causes,
             account,
-            recorded: engine.span()?,
+            recorded,
+            asked: options.window.map(interval),
             span,
             coverage,
         })
@@ -189,6 +199,11 @@ impl Evidence {
     /// From the start of the first judged stretch to the end of the last; the whole recording when nothing is judged.
     pub(crate) fn judged_hull(&self) -> Interval {
         self.judged.hull().unwrap_or(self.span)
+    }
+
+    /// Whether a time is in the interval that the user asked about.
+    pub(crate) fn is_asked(&self, time_ns: i64) -> bool {
+        self.asked.is_none_or(|asked| asked.contains(time_ns))
     }
 
     pub(crate) fn cause(&self, kind: CauseKind) -> Option<&Cause> {

@@ -163,6 +163,11 @@ impl Shortage {
         merge(slow.chain(times_of(&self.io, waiting)).collect())
     }
 
+    /// For how long tasks waited for a disk, interval by interval.
+    pub(super) fn disk_waits(&self) -> impl Iterator<Item = (Interval, i64)> {
+        self.io.iter().map(|wait| (wait.window, wait.ns))
+    }
+
     pub(super) fn fault_times(&self) -> Vec<Interval> {
         times_of(&self.faults, |wait| wait.ns >= MANY_FAULTS)
     }

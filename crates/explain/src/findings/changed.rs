@@ -35,7 +35,10 @@ impl Check for Changed {
             sentences.push("No event was recorded in the 5 s before it.".to_string());
         }
         sentences.extend(
-            near.iter().rev().take(MOST_SHOWN).map(|event| format!("{}: {}.", clock(event.time_ns), event.what)),
+            near.iter()
+                .rev()
+                .take(MOST_SHOWN)
+                .map(|event| format!("{}: {}.", text::time_of_day(event.time_ns), event.what)),
         );
         let others = evidence.changes.iter().filter(|change| *change != first).take(MOST_SHOWN);
         let others: Vec<String> = others.map(sentence).collect();
@@ -44,7 +47,8 @@ impl Check for Changed {
         }
         let at = crate::timeline::Interval { start: first.time_ns - BEFORE_NS, end: first.time_ns + BEFORE_NS };
         let mut finding = Finding::new(self.name(), Severity::Information, sentence(first), sentences.join(" "), at);
-        finding.next = format!("compare the times: `helenus explain RECORDING --around {}`.", clock(first.time_ns));
+        finding.next =
+            format!("compare the times: `helenus explain RECORDING --around {}`.", text::time_of_day(first.time_ns));
         finding.weight = BELOW_CAUSES;
         finding.query = query::EVENTS.fill(&[]);
         finding.evidence = json!({ "changes": evidence.changes, "events_near": near });
@@ -55,7 +59,7 @@ impl Check for Changed {
 /// Formats a change: "The p99 rose from 4.0 ms to 60 ms at 03:12:40 UTC".
 fn sentence(change: &Change) -> String {
     let verb = if change.is_rise() { "rose" } else { "fell" };
-    let at = clock(change.time_ns);
+    let at = text::time_of_day(change.time_ns);
     match change.figure {
         Figure::P99 => format!(
             "The p99 {verb} from {} to {} at {at} UTC",
@@ -66,9 +70,4 @@ fn sentence(change: &Change) -> String {
             format!("The rate {verb} from {} to {} at {at} UTC", text::rate(change.before), text::rate(change.after))
         }
     }
-}
-
-/// Formats a time of day in UTC: `03:12:40`.
-fn clock(time_ns: i64) -> String {
-    text::iso(time_ns).get(11..19).unwrap_or_default().to_string()
 }

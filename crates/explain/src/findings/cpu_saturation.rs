@@ -2,10 +2,9 @@
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};
-use super::materiality::{materiality, weight};
+use super::materiality::{severity_throughout, weight};
 use crate::anatomy::split;
 use crate::evidence::{BUSY_IDLE_SHARE, Cause, CauseKind, Consumer, Evidence, WORTH_NAMING_CPUS};
-use crate::severity::Severity;
 use crate::timeline::{Interval, merge, within};
 use crate::{query, text};
 use serde_json::json;
@@ -81,8 +80,7 @@ impl Check for CpuSaturation {
             finding.chance_share = Some(waits.attributed_chance_share() + busy.attributed_chance_share());
             finding.claims.push(Claim::Explains { cause: kind, share: tested_share });
         } else {
-            // This case can't be tested against chance, so its severity is at most a warning.
-            finding.severity = materiality(throughout.median_ns, evidence).min(Severity::Warning);
+            finding.severity = severity_throughout(throughout.median_ns, evidence);
             finding.weight = weight(throughout.share, throughout.median_ns, evidence);
             (finding.share, finding.chance_share, finding.p_value) = (None, None, None);
         }

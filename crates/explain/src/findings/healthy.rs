@@ -11,7 +11,7 @@ use crate::{query, text};
 use serde_json::json;
 
 /// With fewer requests, the slowest one is above the 99th percentile or not by chance.
-const ENOUGH: usize = 100;
+pub(super) const ENOUGH: usize = 100;
 
 pub(super) struct Healthy;
 

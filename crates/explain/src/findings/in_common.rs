@@ -3,7 +3,7 @@
 use super::claim::Claim;
 use super::finding::{Check, Finding};
 use super::materiality::{materiality, weight};
-use crate::evidence::{Dimension, EXCESS_BOUND, Evidence, Shared};
+use crate::evidence::{CauseKind, Dimension, DiskTime, EXCESS_BOUND, Evidence, Shared};
 use crate::severity::Severity;
 use crate::{cql, query, text};
 use serde_json::json;
@@ -26,12 +26,16 @@ impl Check for InCommon {
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
         let [first, others @ ..] = evidence.common.shared.as_slice() else { return Vec::new() };
         let counted = &evidence.account.common;
-        let title = format!(
-            "{} of the slow requests {} ({} of all)",
-            text::percent(first.slow_share),
-            is(first),
-            text::percent(first.all_share)
-        );
+        // Where these requests waited for a disk, that is the cause, and what they are says which requests need it.
+        let is_told_already = evidence.account.slow_disk.share > 0.0
+            || evidence.cause(CauseKind::DiskWait).is_some_and(|cause| cause.attributed > 0);
+        let disk = evidence.disk_time.as_ref().filter(|_| !is_told_already);
+        let slow = text::percent(first.slow_share);
+        let title = match disk {
+            Some(_) => format!("Disk waits delayed {slow} of the slow requests, which {}", is(first)),
+            None => format!("{slow} of the slow requests {} ({} of all)", is(first), text::percent(first.all_share)),
+        };
+        let waits = disk.map_or(String::new(), waits_for_disk);
         let more: Vec<String> = others
             .iter()
             .map(|shared| {
@@ -52,7 +56,7 @@ impl Check for InCommon {
             false => String::new(),
         };
         let detail = format!(
-            "They have {} of the slow requests' extra time{}.{}{} Helenus compared {}; chance gives as much {}.{}{counted_elsewhere}",
+            "{waits}They have {} of the slow requests' extra time{}.{}{} Helenus compared {}; chance gives as much {}.{}{counted_elsewhere}",
             text::percent(first.time_share),
             sizes(first),
             mostly(first),
@@ -66,24 +70,40 @@ impl Check for InCommon {
             Severity::Critical if counted.share < CRITICAL_SHARE => Severity::Warning,
             severity => severity,
         };
-        let mut finding = Finding::new(self.name(), severity, title, detail, evidence.judged_hull());
-        finding.next = next(first, statement(first, evidence)).into();
+        let name = if disk.is_some() { CauseKind::DiskWait.name() } else { self.name() };
+        let mut finding = Finding::new(name, severity, title, detail, evidence.judged_hull());
+        finding.next = match disk {
+            Some(_) => "see which files they read: record with --syscalls summary, then `helenus io RECORDING`; more memory for the \
+                        page cache (a smaller heap) spares reads."
+                .into(),
+            None => next(first, statement(first, evidence)).into(),
+        };
         finding.share = Some(counted.share);
         finding.chance_share = Some(counted.share * (first.all_share / first.slow_share).min(1.0));
         finding.p_value = Some(first.p_value);
         finding.query =
             evidence.ask_with(&query::SLOW_WITH, &[("condition", query::Value::Condition(&first.condition))]);
         finding.weight = weight(counted.share, counted.median_ns, evidence);
-        finding.claims = vec![Claim::Explains { cause: self.name(), share: counted.share }];
+        finding.claims = vec![Claim::Explains { cause: name, share: counted.share }];
         finding.evidence = json!({
             "slow_requests": evidence.judged.slow_requests(),
             "shared": evidence.common.shared,
             "values_compared": evidence.common.tested,
             "counted_for_it_share": counted.share,
             "subjects": subjects(first, evidence),
+            "disk_time": disk,
         });
         vec![finding]
     }
+}
+
+fn waits_for_disk(disk: &DiskTime) -> String {
+    format!(
+        "Tasks waited for a disk in {} of the time in which these requests were under way, and the more of them were, the longer (correlation {:.2}, {}). ",
+        text::percent(disk.share),
+        disk.correlation,
+        text::probability(disk.p_value)
+    )
 }
 
 fn short(value: &str) -> String {

@@ -27,6 +27,14 @@ pub(crate) fn materiality(response_ns: Option<i64>, evidence: &Evidence) -> Seve
     }
 }
 
+/// The severity of a condition that lasted throughout. It is at most a warning, since it can't be tested against chance.
+pub(super) fn severity_throughout(response_ns: Option<i64>, evidence: &Evidence) -> Severity {
+    if evidence.judged.is_slow_throughout() {
+        return Severity::Warning;
+    }
+    materiality(response_ns, evidence).min(Severity::Warning)
+}
+
 pub(super) fn severity_of(cause: &Cause, evidence: &Evidence) -> Severity {
     if cause.attributed == 0 || cause.attributed_share < EXCESS_BOUND {
         return Severity::Information;

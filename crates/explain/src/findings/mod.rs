@@ -32,6 +32,7 @@ mod contradiction;
 mod cpu_cost;
 mod cpu_saturation;
 mod crowding;
+mod ended;
 mod errors;
 mod finding;
 mod gc_pause;
@@ -47,6 +48,7 @@ mod read_amplification;
 mod safepoint;
 mod server_stall;
 mod shortage;
+mod slow_throughout;
 mod unexplained;
 mod wording;
 
@@ -61,6 +63,7 @@ use finding::Check;
 pub(crate) use materiality::{MATERIAL_NS, materiality};
 
 const CHECKS: &[&dyn Check] = &[
+    &ended::NodeEnded,
     &client_stall::ClientStall,
     &gc_pause::GcPause,
     &safepoint::Safepoint,
@@ -93,6 +96,17 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
         findings.extend(check.check(evidence));
     }
     advised::add(evidence, &mut findings);
+    let names_none = |finding: &Finding| match finding.severity {
+        Severity::Information => true,
+        Severity::Warning => [unexplained::NAME, errors::NAME].contains(&finding.finding),
+        Severity::Critical => false,
+    };
+    if findings.iter().all(names_none)
+        && let Some(finding) = slow_throughout::finding(evidence)
+    {
+        findings.retain(|finding| finding.finding != unexplained::NAME);
+        findings.push(finding);
+    }
     if evidence.judged.requests() == 0 {
         findings.push(healthy::nothing_to_judge(evidence));
     } else if findings.iter().all(|finding| finding.severity == Severity::Information) {
@@ -174,5 +188,6 @@ fn put_other_tables_behind(findings: &mut Vec<Finding>) {
 /// Whether a finding names no cause. A few failed requests are what a cause did.
 fn is_nameless(finding: &Finding) -> bool {
     let has_few_errors = finding.finding == errors::NAME && finding.severity < Severity::Critical;
-    has_few_errors || [unexplained::NAME, CauseKind::CpuSaturation.name()].contains(&finding.finding)
+    let nameless = [unexplained::NAME, slow_throughout::NAME, CauseKind::CpuSaturation.name()];
+    has_few_errors || nameless.contains(&finding.finding)
 }

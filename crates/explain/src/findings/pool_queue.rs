@@ -2,11 +2,10 @@
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};
-use super::materiality::{materiality, weight};
+use super::materiality::{severity_throughout, weight};
 use super::wording::share;
 use crate::evidence::{CauseKind, Evidence};
 use crate::query;
-use crate::severity::Severity;
 use crate::text;
 use serde_json::json;
 
@@ -59,7 +58,7 @@ impl PoolQueue {
             text::percent(pool.share),
             text::counted(usize::try_from(pool.most_pending).unwrap_or_default(), "task", "tasks")
         );
-        let severity = materiality(counted.median_ns, evidence).min(Severity::Warning);
+        let severity = severity_throughout(counted.median_ns, evidence);
         let mut finding = Finding::new(self.name(), severity, title, detail, evidence.judged_hull());
         finding.node.clone_from(&pool.node);
         finding.next = next(&pool.pool);

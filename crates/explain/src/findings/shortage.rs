@@ -1,9 +1,10 @@
 //! The finding about a node that was slowed down from outside: by its CPU quota, a disk, page faults or the network.
 
+use super::claim::Claim;
 use super::finding::{Check, Finding};
-use super::materiality::MATERIAL_NS;
+use super::materiality::{MATERIAL_NS, severity_throughout, weight};
 use super::wording::share;
-use crate::evidence::{Cause, CauseKind, Evidence};
+use crate::evidence::{Cause, CauseKind, Evidence, SlowDisk};
 use crate::query::{self, Query};
 use crate::severity::Severity;
 use crate::text;
@@ -13,6 +14,8 @@ use std::collections::BTreeSet;
 
 /// A quota that is exhausted for this share of the time slows down all requests.
 const ALWAYS_SHARE: f64 = 0.25;
+
+const SEE_FILES: &str = "see which files: record with --syscalls summary, then `helenus io RECORDING`.";
 
 pub(super) struct Shortages;
 
@@ -33,8 +36,52 @@ impl Check for Shortages {
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
         let kinds = [CauseKind::Throttling, CauseKind::DiskWait, CauseKind::PageFaults, CauseKind::Retransmission];
         let causes = kinds.into_iter().filter_map(|kind| evidence.cause(kind));
-        causes.filter(|cause| cause.attributed > 0).filter_map(|cause| finding(cause, evidence)).collect()
+        let mut findings: Vec<Finding> =
+            causes.filter(|cause| cause.attributed > 0).filter_map(|cause| finding(cause, evidence)).collect();
+        if evidence.account.slow_disk.share > 0.0 {
+            tell_slow_throughout(evidence, &mut findings);
+        }
+        findings
     }
+}
+
+/// Reports a disk that was slow for most of the time. No request is much slower than the others then.
+fn tell_slow_throughout(evidence: &Evidence, findings: &mut Vec<Finding>) {
+    let counted = &evidence.account.slow_disk;
+    let claim = Claim::Explains { cause: "slow-disk", share: counted.share };
+    let name = CauseKind::DiskWait.name();
+    if let Some(known) = findings.iter_mut().find(|finding| finding.finding == name) {
+        known.severity = known.severity.max(severity_throughout(counted.median_ns, evidence));
+        known.claims.push(claim);
+        return;
+    }
+    let windows: Vec<Interval> = evidence.judged.stretches.iter().map(|stretch| stretch.window).collect();
+    let (of, detail, disk) = of_disk(evidence, &windows);
+    let title =
+        format!("Disk waits{of} delayed all requests: half took {} or more", text::time_ns(evidence.judged.median_ns));
+    let detail = format!("{detail} It was so for most of the time, so that this is not tested against chance.");
+    let severity = severity_throughout(counted.median_ns, evidence);
+    let mut finding = Finding::new(name, severity, title, detail, evidence.judged_hull());
+    finding.next = SEE_FILES.into();
+    finding.query = evidence.ask(&query::DISKS_BY_TIME);
+    finding.weight = weight(counted.share, counted.median_ns, evidence);
+    finding.claims = vec![claim];
+    finding.evidence = json!({ "disk": disk, "counted_for_it_share": counted.share });
+    findings.push(finding);
+}
+
+/// The disk that was slowest in the windows: for a title, as a sentence, and its figures.
+fn of_disk(evidence: &Evidence, windows: &[Interval]) -> (String, String, Option<SlowDisk>) {
+    let Some(disk) = evidence.shortage.slowest_disk(windows) else {
+        return (String::new(), "Tasks waited for a disk.".into(), None);
+    };
+    let sentence = format!(
+        "A request of {} took {} at the mean, and it was busy {} of that time.",
+        disk.device,
+        text::time_ms(disk.mean_ms),
+        text::percent(disk.busy_share)
+    );
+    (format!(" ({})", disk.device), sentence, Some(disk))
 }
 
 fn finding(cause: &Cause, evidence: &Evidence) -> Option<Finding> {
@@ -74,19 +121,11 @@ fn words(cause: &Cause, windows: &[Interval], evidence: &Evidence) -> Option<Wor
             }
         }
         CauseKind::DiskWait => {
-            let disk = evidence.shortage.slowest_disk(windows);
-            let of = disk.as_ref().map_or(String::new(), |disk| format!(" ({})", disk.device));
+            let (of, detail, disk) = of_disk(evidence, windows);
             Words {
                 title: format!("Disk waits{of} delayed {}", share(cause)),
-                detail: disk.as_ref().map_or("Tasks waited for a disk.".to_string(), |disk| {
-                    format!(
-                        "A request of {} took {} at the mean, and it was busy {} of that time.",
-                        disk.device,
-                        text::time_ms(disk.mean_ms),
-                        text::percent(disk.busy_share)
-                    )
-                }),
-                next: "see which files: record with --syscalls summary, then `helenus io RECORDING`.",
+                detail,
+                next: SEE_FILES,
                 query: query::DISKS_BY_TIME,
                 figures: json!({ "disk": disk }),
             }

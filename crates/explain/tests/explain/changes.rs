@@ -1,6 +1,6 @@
 //! Findings about when requests became slow, and the earlier time for comparison.
 
-use crate::world::{MS, NODE, S, T0, World, check_wording, healthy_gc};
+use crate::world::{MS, NODE, Phase, S, T0, World, check_wording, healthy_gc};
 use helenus_explain::{Engine, Explanation, Options, contradictions, explain};
 use helenus_recording::{Recorder, rows};
 
@@ -61,4 +61,32 @@ fn a_time_is_judged_alone_and_against_a_good_one() {
     assert!(bad.answer.contains("in the good time") && bad.summary().contains("p99 of the good time"), "{bad}");
     let nothing = explained(&Options { window: Some((at(100), at(101))), ..Options::default() });
     assert_eq!((nothing.judged_requests, nothing.findings[0].finding), (0, "no-requests"), "{nothing}");
+}
+
+/// The process ends after 20 s; nobody sends requests after that.
+fn ends() -> World {
+    let more = |recorder: &Recorder| {
+        // Two recorders may see it.
+        for time_ns in [T0 + 20 * S, T0 + 20 * S + 300 * MS] {
+            let what = "the node's process ended";
+            recorder.append(rows::NodeEvent { time_ns, node: NODE, kind: "ended", what, ..rows::NodeEvent::default() });
+        }
+        recorder.append(rows::CpuSample { time_ns: T0 + 30 * S, interval_ns: S, ..rows::CpuSample::default() });
+    };
+    let phases = vec![Phase { name: "steady", rate_per_s: 500, seconds: 20, measured: true }];
+    World { phases, gc: healthy_gc(20), more: Some(more), ..World::default() }
+}
+
+#[test]
+fn a_node_whose_process_ends_is_the_first_finding() {
+    let explained = ends().explain();
+    let top = explained.top();
+    assert_eq!(explained.serious(), ["node-ended"], "{}", explained.explanation);
+    assert_eq!(top.title, format!("The process of {NODE} ended at 22:13:40 UTC"));
+    assert!(top.detail.starts_with("No answer was recorded in the 10.0 s after it."), "{}", top.detail);
+    assert!(explained.explanation.answer.contains("ended at 22:13:40"), "{}", explained.explanation.answer);
+    let folder = tempfile::TempDir::new().unwrap();
+    let engine = Engine::open(&[ends().record(&folder.path().join("r"))]).unwrap();
+    let before = Options { window: Some((T0 + 2 * S, T0 + 12 * S)), ..Options::default() };
+    assert_eq!(explain(&engine, &before).unwrap().findings[0].finding, "healthy");
 }

@@ -1,7 +1,8 @@
 //! Findings must not contradict each other, whatever the recording holds.
 
-use crate::world::{MS, NODE, Phase, S, World, healthy_gc};
+use crate::world::{MS, NODE, Phase, S, T0, World, healthy_gc};
 use helenus_explain::{Claim, Engine, Options, Severity, contradictions, explain};
+use helenus_recording::{Recorder, rows};
 use tempfile::TempDir;
 
 fn every(distance_ms: i64, length_ms: i64) -> Vec<(i64, i64)> {
@@ -154,4 +155,41 @@ fn the_p99_says_which_requests_it_is_of() {
     assert!(explanation.slower_unjudged_requests > 10_000, "{explanation}");
     assert!(explanation.to_string().contains("Of the 12,500 that are not judged, "), "{explanation}");
     assert_eq!(explanation.severity(), Severity::Warning);
+}
+
+#[test]
+fn a_hundred_requests_are_too_few_to_be_called_healthy() {
+    let phases = vec![Phase { name: "steady", rate_per_s: 3, seconds: 30, measured: true }];
+    let explained = World { phases, ..World::default() }.explain();
+    assert_eq!((explained.top().finding, explained.top().severity), ("few-requests", Severity::Information));
+    assert!(explained.top().title.starts_with("Too few requests to judge: 9"), "{}", explained.explanation);
+}
+
+/// The JVM's option is advice, which has no weight of its own.
+#[test]
+fn a_few_errors_come_after_a_finding_that_names_a_cause() {
+    let more = |recorder: &Recorder| {
+        recorder.append(rows::Setting {
+            time_ns: T0,
+            node: NODE,
+            setting: "jvm.options",
+            value: "-XX:TieredStopAtLevel=1",
+            source: "JMX",
+        });
+        recorder.append(rows::TableSample { time_ns: T0, node: NODE, ..rows::TableSample::default() });
+        for index in 0..130 {
+            let due = T0 + 4 * S + index * 100 * MS;
+            recorder.append(rows::Request {
+                intended_start_ns: due,
+                start_ns: due,
+                end_ns: due + MS,
+                node: NODE,
+                operation: "write",
+                outcome: "overloaded",
+                ..rows::Request::default()
+            });
+        }
+    };
+    let explained = World { gc: healthy_gc(30), more: Some(more), ..World::default() }.explain();
+    assert_eq!(explained.serious(), ["jit", "errors"], "{}", explained.explanation);
 }

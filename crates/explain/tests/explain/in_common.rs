@@ -24,6 +24,15 @@ struct Sent {
 }
 
 fn explained(seed: u64, change: impl Fn(&mut Sent, &mut Random)) -> Explanation {
+    explained_with(seed, change, |_, _| {})
+}
+
+/// As `explained`, with more rows, which may depend on the requests.
+fn explained_with(
+    seed: u64,
+    change: impl Fn(&mut Sent, &mut Random),
+    more: impl FnOnce(&Recorder, &[Sent]),
+) -> Explanation {
     let folder = TempDir::new().unwrap();
     let mut manifest = Manifest::new("in common", "helenus record");
     manifest.created_ns = T0;
@@ -31,6 +40,7 @@ fn explained(seed: u64, change: impl Fn(&mut Sent, &mut Random)) -> Explanation 
     let path = folder.path().join("recording");
     let recorder = Recorder::create(&path, manifest).unwrap();
     let mut random = Random::new(seed);
+    let mut all = Vec::new();
     for number in 0..REQUESTS {
         let mut sent = Sent {
             at: number * SECONDS * S / REQUESTS,
@@ -66,7 +76,9 @@ fn explained(seed: u64, change: impl Fn(&mut Sent, &mut Random)) -> Explanation 
             response_bytes: 300,
             ..rows::WireRequest::default()
         });
+        all.push(sent);
     }
+    more(&recorder, &all);
     recorder.close().unwrap();
     let engine = Engine::open(&[Recording::open(&path).unwrap()]).unwrap();
     let explanation = explain(&engine, &Options::default()).unwrap();
@@ -104,6 +116,45 @@ fn a_consistency_level_is_named() {
         }
     });
     found(&explanation, "have consistency level ALL");
+}
+
+/// How long at least one of the large requests was under way, in each tenth of a second, shifted by this many of them.
+fn disk_waits(recorder: &Recorder, all: &[Sent], shifted: usize) {
+    let tenth = S / 10;
+    let mut waited = vec![0; (SECONDS * S / tenth) as usize];
+    for sent in all.iter().filter(|sent| sent.rows == 5000) {
+        let place = (sent.at / tenth) as usize;
+        waited[place] = (waited[place] + sent.duration_ns).min(tenth);
+    }
+    waited.rotate_left(shifted);
+    // An interval without a wait has no row.
+    for (place, some_ns) in waited.into_iter().enumerate().filter(|(_, some_ns)| *some_ns > 0) {
+        recorder.append(rows::Pressure {
+            time_ns: T0 + (place as i64 + 1) * tenth,
+            interval_ns: tenth,
+            node: NODE,
+            resource: "io",
+            some_ns,
+            ..rows::Pressure::default()
+        });
+    }
+}
+
+#[test]
+fn a_disk_that_these_requests_wait_for_is_the_cause() {
+    let large = |sent: &mut Sent, random: &mut Random| {
+        if random.share() < 0.03 {
+            sent.rows = 5000;
+            sent.duration_ns += 30 * MS;
+        }
+    };
+    let explanation = explained_with(5, large, |recorder, all| disk_waits(recorder, all, 0));
+    let top = &explanation.findings[0];
+    assert!(top.finding == "disk-wait" && top.title.contains("return 4,095 rows or more"), "{explanation}");
+    assert!(top.detail.contains("of the time in which these requests were under way"), "{}", top.detail);
+    // As much waiting at other times has nothing to do with them.
+    let explanation = explained_with(5, large, |recorder, all| disk_waits(recorder, all, 83));
+    found(&explanation, "return 4,095 rows or more");
 }
 
 #[test]

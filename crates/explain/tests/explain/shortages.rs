@@ -193,3 +193,41 @@ fn a_pool_that_is_full_throughout_is_named_though_hardly_a_sample_saw_its_queue(
     assert!(explained.top().next.contains("concurrent_reads"), "{:?}", explained.top());
     assert!(explained.find("unexplained").is_none(), "{}", explained.explanation);
 }
+
+/// Every answer waits for the next of many short openings, so that half of the requests take 100 ms or more.
+fn slow_alike() -> World {
+    let way_stops = (0..70).map(|index| (index * 430 * MS, 425 * MS)).collect();
+    World { way_stops, gc: healthy_gc(30), ..World::default() }
+}
+
+#[test]
+fn requests_that_are_all_slow_are_never_called_healthy() {
+    let explained = slow_alike().explain();
+    assert_eq!(explained.serious(), ["slow-throughout"], "{}", explained.explanation);
+    assert!(explained.top().title.starts_with("All requests are slow alike: p50 2"), "{:?}", explained.top());
+    assert!(explained.find("healthy").is_none() && explained.find("unexplained").is_none());
+}
+
+#[test]
+fn a_disk_that_is_slow_throughout_is_named_though_no_request_is_slower_than_the_others() {
+    let more = |recorder: &Recorder| {
+        every_tenth(30, |time| {
+            recorder.append(rows::DiskSample {
+                time_ns: T0 + time,
+                interval_ns: S / 10,
+                node: NODE,
+                device: "sda",
+                reads: 4,
+                read_ns: 4 * 40 * MS,
+                busy_ns: 95 * MS,
+                ..rows::DiskSample::default()
+            });
+        });
+    };
+    let explained = World { more: Some(more), ..slow_alike() }.explain();
+    assert_eq!(explained.serious(), ["disk-wait"], "{}", explained.explanation);
+    assert!(explained.top().title.starts_with("Disk waits (sda) delayed all requests: half took 2"));
+    // Where requests are fast, a busy disk is nobody's cause.
+    let fast = World { more: Some(more), gc: healthy_gc(30), ..World::default() }.explain();
+    assert!(fast.serious().is_empty(), "{}", fast.explanation);
+}

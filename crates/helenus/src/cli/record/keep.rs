@@ -10,6 +10,7 @@ use anyhow::{Result, bail};
 use helenus_cassandra::Cancel;
 use helenus_cassandra::target::{self, Target, TargetName};
 use helenus_observe::{Budget, BudgetChange, Event, Observation, Options, ProcessKind, SwitchRequest, Watched};
+use helenus_recording::rows::NodeEvent;
 use helenus_recording::{Keeper, Kept, Manifest};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -146,7 +147,9 @@ struct Recording<'a> {
     places: Vec<(String, TargetName)>,
     attached: Option<(Observation, Vec<Watched>)>,
     /// The processes that were attached last, without those that have ended.
-    running: Vec<Target>,
+    running: Vec<(String, Target)>,
+    /// Nodes whose process has ended and was not found again so far.
+    ended: BTreeSet<String>,
     /// Nodes that are recorded now.
     present: BTreeSet<String>,
     /// Messages printed so far, so that a lasting state is printed only once.
@@ -176,6 +179,7 @@ impl<'a> Recording<'a> {
             places: Vec::new(),
             attached: None,
             running: Vec::new(),
+            ended: BTreeSet::new(),
             present: BTreeSet::new(),
             said: BTreeSet::new(),
         }
@@ -245,16 +249,26 @@ impl<'a> Recording<'a> {
 
     /// Tells the triggers about processes that have ended, whichever source noticed it first.
     fn notice_ended(&mut self) {
-        let before = self.running.len();
-        self.running.retain(Target::is_alive);
-        if let Some(triggers) = self.triggers.as_ref().filter(|_| self.running.len() < before) {
+        let (running, ended) = std::mem::take(&mut self.running).into_iter().partition(|(_, target)| target.is_alive());
+        self.running = running;
+        let ended: Vec<(String, Target)> = ended;
+        for (node, _) in &ended {
+            self.note(node, "ended", "the node's process ended");
+            self.ended.insert(node.clone());
+        }
+        if let Some(triggers) = self.triggers.as_ref().filter(|_| !ended.is_empty()) {
             triggers.node_ended();
         }
     }
 
+    fn note(&self, node: &str, kind: &'static str, what: &str) {
+        let time_ns = self.keeper.recorder().clock().now_ns();
+        self.keeper.recorder().append(NodeEvent { time_ns, node, kind, what, ..NodeEvent::default() });
+    }
+
     fn attach(&mut self, targets: Vec<(String, Target)>) -> Result<()> {
         self.notice_ended();
-        self.running = targets.iter().map(|(_, target)| target.clone()).collect();
+        self.running.clone_from(&targets);
         let names: BTreeSet<String> = targets.iter().map(|(name, _)| name.clone()).collect();
         let watched: Vec<Watched> = targets
             .into_iter()
@@ -265,6 +279,9 @@ impl<'a> Recording<'a> {
             budget.begin(&watched);
         }
         self.attached = Some((observation, watched));
+        for node in names.iter().filter(|node| self.ended.remove(*node)).collect::<Vec<_>>() {
+            self.note(node, "started", "the node's process was started again");
+        }
         self.present = names;
         Ok(())
     }

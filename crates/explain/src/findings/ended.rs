@@ -1,0 +1,59 @@
+//! The finding about a node whose process ended while it was recorded.
+
+use super::finding::{Check, Finding};
+use crate::evidence::{Event, Evidence};
+use crate::severity::Severity;
+use crate::timeline::Interval;
+use crate::{query, text};
+use serde_json::json;
+
+/// The kind of the event.
+const ENDED: &str = "ended";
+/// The sampler and the recorder may both see a process end, and no process starts and ends within this time.
+const SEEN_TWICE_NS: i64 = 5_000_000_000;
+/// A node without a process answers nobody, which goes before all that was slow.
+const BEFORE_OTHERS: f64 = f64::MAX;
+
+pub(super) struct NodeEnded;
+
+impl Check for NodeEnded {
+    fn name(&self) -> &'static str {
+        "node-ended"
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Finding> {
+        let is_asked = |event: &&Event| event.kind == ENDED && evidence.is_asked(event.time_ns);
+        let mut ends: Vec<&Event> = evidence.events.iter().filter(is_asked).collect();
+        ends.sort_by_key(|event| (event.node.as_str(), event.time_ns));
+        ends.dedup_by(|next, event| next.node == event.node && next.time_ns - event.time_ns < SEEN_TWICE_NS);
+        ends.into_iter().map(|event| finding(self.name(), event, evidence)).collect()
+    }
+}
+
+fn finding(name: &'static str, event: &Event, evidence: &Evidence) -> Finding {
+    let title = format!("The process of {} ended at {} UTC", event.node, text::time_of_day(event.time_ns));
+    let requests = &evidence.requests;
+    let is_of_node = |node: u16| requests.nodes.get(usize::from(node)).is_some_and(|address| *address == event.node);
+    let of_node = || requests.rows.iter().filter(|request| is_of_node(request.node));
+    let last_ns = of_node().filter(|request| requests.is_ok(request) && request.end_ns <= event.time_ns);
+    let last_ns = last_ns.map(|request| request.end_ns).max();
+    let next_ns = of_node().filter(|request| requests.is_ok(request) && request.intended_ns > event.time_ns);
+    let next_ns = next_ns.map(|request| request.end_ns).min();
+    let until_ns = next_ns.unwrap_or(evidence.recorded.end).max(event.time_ns);
+    let before = last_ns.map_or(String::new(), |last_ns| {
+        format!(" The last one came {} before.", text::time_ns(event.time_ns - last_ns))
+    });
+    let after = match next_ns {
+        Some(next_ns) => format!("The next recorded answer came {} later.", text::time_ns(next_ns - event.time_ns)),
+        None => format!("No answer was recorded in the {} after it.", text::time_ns(until_ns - event.time_ns)),
+    };
+    let window = Interval { start: event.time_ns, end: until_ns.max(event.time_ns + 1) };
+    let mut finding = Finding::new(name, Severity::Critical, title, format!("{after}{before}"), window);
+    finding.next = "read the end of its system.log and the kernel's log: `journalctl -k --grep 'killed process'`, hs_err_pid*.log."
+        .into();
+    finding.node.clone_from(&event.node);
+    finding.weight = BEFORE_OTHERS;
+    finding.query = query::EVENTS.fill(&[]);
+    finding.evidence = json!({ "ended_ns": event.time_ns, "last_answer_ns": last_ns, "next_answer_ns": next_ns });
+    finding
+}
