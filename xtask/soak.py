@@ -10,7 +10,9 @@ flat if the mean of the last third is at most a tenth above that of the third be
 """
 
 import argparse
+import contextlib
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -37,11 +39,11 @@ def of_process(pid):
 
 def of_folder(folder):
     size = 0
-    for path in folder.rglob("*"):
-        try:
-            size += path.stat().st_size if path.is_file() else 0
-        except FileNotFoundError:
-            pass  # An old segment is being deleted.
+    # An old segment may be deleted meanwhile: os.walk goes on where a folder is gone.
+    for inner, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                size += os.stat(os.path.join(inner, name)).st_size
     return {"disk_mib": size / 2**20, "segments": len(list((folder / "segments").iterdir()))}
 
 

@@ -363,6 +363,17 @@ export type LiveFile = {
   major_faults_per_s: number;
 };
 
+/** The findings of the last minute of a growing recording. */
+export type LiveFindings = {
+  /** The window that was explained, in seconds since the Unix epoch. */
+  from_s: number;
+  to_s: number;
+  answer: string;
+  findings: Array<Finding>;
+  /** Why the last search failed; empty if it did not. */
+  error: string;
+};
+
 /** Threads whose names differ only in their number. */
 export type LiveGroup = {
   /** The process: server or load. */

@@ -81,6 +81,6 @@ pub use traffic::{
     partition_traffic, slowest_requests, statement_detail, statement_traffic,
 };
 pub use workbench::{
-    Answer, Controlled, Controls, Happened, Listed, Queried, Saved, Schema, SettingChoice, SourceChoice, happened,
-    query, schema, window,
+    Answer, Controlled, Controls, Happened, Listed, LiveFindings, Queried, Saved, Schema, SettingChoice, SourceChoice,
+    happened, query, schema, window,
 };

@@ -2,7 +2,8 @@
 //! that can be queried.
 
 use crate::engine::{Engine, Provider};
-use crate::explanation::explain;
+use crate::explanation::{Explanation, explain};
+use crate::live::LiveWindow;
 use crate::options::Options;
 use crate::report::{ReportFinding, findings};
 use crate::{Error, query as queries};
@@ -35,6 +36,19 @@ pub struct Answer {
     pub findings: Vec<ReportFinding>,
 }
 
+/// The findings of the last minute of a growing recording.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveFindings {
+    /// The window that was explained, in seconds since the Unix epoch.
+    pub from_s: f64,
+    pub to_s: f64,
+    pub answer: String,
+    pub findings: Vec<ReportFinding>,
+    /// Why the last search failed; empty if it did not.
+    pub error: String,
+}
+
 /// Explains the recordings of the engine. `start_ns` is when the recording began.
 pub fn window(engine: &Engine, options: &Options, start_ns: i64) -> Result<Answer, Error> {
     let explanation = explain(engine, options)?;
@@ -52,6 +66,23 @@ pub fn window(engine: &Engine, options: &Options, start_ns: i64) -> Result<Answe
         answer: explanation.answer,
         slow_threshold_name: explanation.slow_threshold_name,
     })
+}
+
+impl LiveFindings {
+    pub fn nothing(window: LiveWindow) -> LiveFindings {
+        LiveFindings {
+            from_s: window.from_s(),
+            to_s: window.to_s(),
+            answer: String::new(),
+            findings: Vec::new(),
+            error: String::new(),
+        }
+    }
+
+    pub fn of(explanation: &Explanation, window: LiveWindow) -> LiveFindings {
+        let findings = findings(explanation, 0);
+        LiveFindings { answer: explanation.answer.clone(), findings, ..LiveFindings::nothing(window) }
+    }
 }
 
 /// A recording that can be opened.

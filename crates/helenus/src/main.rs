@@ -12,6 +12,7 @@ mod interrupt;
 mod metrics;
 mod open_files;
 mod report;
+mod search;
 mod serve;
 mod settings;
 mod terminal;

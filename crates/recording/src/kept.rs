@@ -12,6 +12,7 @@ use crate::private::Folder;
 use crate::{Error, descriptors, salvage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::time::Duration;
 
 mod keeper;
@@ -56,14 +57,23 @@ pub(crate) fn begin_of(name: &str) -> i64 {
 
 /// A segment's folder and manifest. None if the recorder has deleted it, or has not created it yet.
 pub(crate) fn segment(folder: &Folder, name: &str) -> Result<Option<(Folder, Manifest)>, Error> {
+    segment_with(folder, name, |segment, _| Manifest::read_in(segment))
+}
+
+/// A segment's folder, and what `read` reads of its manifest; None as in [`segment`].
+pub(crate) fn segment_with<T>(
+    folder: &Folder,
+    name: &str,
+    read: impl FnOnce(&Folder, &File) -> Result<T, Error>,
+) -> Result<Option<(Folder, T)>, Error> {
     let found = || {
         let Some(segment) = folder.inner(SEGMENTS)?.map(|all| all.inner(name)).transpose()?.flatten() else {
             return Ok(None);
         };
-        // Rename the manifest once it is completely written.
-        segment.open_file(FILE_NAME)?;
-        let manifest = Manifest::read_in(&segment)?;
-        Ok(Some((segment, manifest)))
+        // The recorder renames the manifest once it is completely written.
+        let manifest = segment.open_file(FILE_NAME)?;
+        let read = read(&segment, &manifest)?;
+        Ok(Some((segment, read)))
     };
     there(found()).map(Option::flatten)
 }

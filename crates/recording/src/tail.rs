@@ -11,6 +11,7 @@ use crate::{Error, parquet, salvage};
 use arrow::array::RecordBatch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Approximate memory for the rows that a call returns.
@@ -26,8 +27,14 @@ pub struct Tail {
     is_kept: bool,
     since_ns: i64,
     cursors: BTreeMap<&'static str, Cursor>,
+    /// Whether each segment is closed, as its manifest said when it was read last.
+    closed: BTreeMap<String, (Stamp, bool)>,
     missed: u64,
 }
+
+/// Inode, time of change in ns, and size of a manifest: it is read again only if it has changed, because each table looks
+/// at it several times a second.
+type Stamp = (u64, i64, u64);
 
 /// How far a table has been read.
 #[derive(Debug, Default)]
@@ -60,7 +67,7 @@ impl Tail {
     pub fn open(path: &Path, since_ns: i64) -> Result<Tail, Error> {
         let (folder, manifest) = Manifest::read(path)?;
         let is_kept = manifest.kept.is_some();
-        Ok(Tail { folder, is_kept, since_ns, cursors: BTreeMap::new(), missed: 0 })
+        Ok(Tail { folder, is_kept, since_ns, cursors: BTreeMap::new(), closed: BTreeMap::new(), missed: 0 })
     }
 
     /// New rows of a table since the last call, oldest first, about 32 MiB at most; the next call returns the rest.
@@ -116,7 +123,7 @@ impl Tail {
     }
 
     /// Segments of which a table still has to be read, oldest first.
-    fn segments(&self, cursor: &mut Cursor) -> Result<Vec<Segment>, Error> {
+    fn segments(&mut self, cursor: &mut Cursor) -> Result<Vec<Segment>, Error> {
         if !self.is_kept {
             if cursor.finished.contains("") {
                 return Ok(Vec::new());
@@ -134,18 +141,32 @@ impl Tail {
             }
         }
         cursor.finished.retain(|name| names.contains(name));
+        self.closed.retain(|name, _| names.contains(name));
         let mut segments = Vec::new();
         for name in all {
-            let found = kept::segment(&self.folder, &name)?;
+            let closed = &mut self.closed;
+            let found = kept::segment_with(&self.folder, &name, |segment, manifest| {
+                let stamp = stamp(manifest).map_err(Error::io("read", segment.path()))?;
+                if let Some((_, is_closed)) = closed.get(&name).filter(|(known, _)| *known == stamp) {
+                    return Ok(*is_closed);
+                }
+                let is_closed = Manifest::read_in(segment)?.state != State::Writing;
+                closed.insert(name.clone(), (stamp, is_closed));
+                Ok(is_closed)
+            })?;
             if found.is_none() && names.contains(&name) && !cursor.open.contains_key(&name) {
                 // The segment is being created or deleted.
                 continue;
             }
-            let found = found.map(|(folder, manifest)| (folder, manifest.state != State::Writing));
             segments.push((name, found));
         }
         Ok(segments)
     }
+}
+
+fn stamp(manifest: &File) -> std::io::Result<Stamp> {
+    let facts = manifest.metadata()?;
+    Ok((facts.ino(), facts.mtime().saturating_mul(1_000_000_000).saturating_add(facts.mtime_nsec()), facts.len()))
 }
 
 impl Reading {

@@ -9,7 +9,7 @@ use crate::live::{
 };
 use crate::tables::TableHealth;
 use crate::traffic::{ClientFigures, SlowRequest, StatementDetail, StatementFigures, TrafficTable};
-use crate::workbench::{Answer, Controls, Happened, Listed, Queried, Saved, Schema};
+use crate::workbench::{Answer, Controls, Happened, Listed, LiveFindings, Queried, Saved, Schema};
 use std::any::TypeId;
 use std::collections::{BTreeMap, HashSet};
 use ts_rs::{Config, TS, TypeVisitor};
@@ -24,6 +24,7 @@ fn the_pages_have_the_types_of_the_report() {
     let mut types = Types { config, known: HashSet::new(), declarations: BTreeMap::new() };
     types.visit::<Report>();
     types.visit::<Answer>();
+    types.visit::<LiveFindings>();
     types.visit::<Listed>();
     types.visit::<Saved>();
     types.visit::<Controls>();

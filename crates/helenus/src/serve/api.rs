@@ -132,6 +132,7 @@ impl Subject<'_> {
                 let (seconds, until) = self.recent()?;
                 self.followed()?.table(self.asked.needed("of")?, seconds, until)
             }
+            Question::LiveFindings => json(&self.followed()?.findings()?),
             Question::Save => {
                 let (recording, name) = (self.asked.needed("recording")?, self.asked.needed("name")?);
                 json(&self.saves.save(self.library, recording, self.window_or_all()?, name)?)

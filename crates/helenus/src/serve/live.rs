@@ -1,10 +1,11 @@
 //! Growing recordings: a thread follows each of them, and keeps the figures of the last minutes.
 
+use crate::search::{Pause, Search};
 use anyhow::{Context, Result, bail};
-use helenus_explain::{Live, LiveBy, LiveView, LiveWindow};
+use helenus_explain::{Live, LiveBy, LiveFindings, LiveView, LiveWindow};
 use helenus_recording::Tail;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -19,6 +20,9 @@ const MOST: usize = 16;
 const KEPT_NS: i64 = 900_000_000_000;
 const SLOWEST: usize = 100;
 const BINS: usize = 300;
+/// The findings are those of this many seconds.
+const FOUND_S: u32 = 60;
+const BETWEEN_SEARCHES: Pause = Pause { least: Duration::from_secs(10), times: 99, most: Duration::from_secs(120) };
 
 /// The recordings that are followed, by name.
 #[derive(Debug, Default)]
@@ -26,11 +30,20 @@ pub(super) struct Followed(Mutex<HashMap<String, Arc<Follower>>>);
 
 #[derive(Debug)]
 pub(super) struct Follower {
+    path: PathBuf,
     live: Mutex<Live>,
+    searched: Mutex<Searched>,
     is_growing: AtomicBool,
     asked: Mutex<Instant>,
     /// Why it is not followed any more.
     failed: Mutex<Option<String>>,
+}
+
+/// The search for findings, which all pages share.
+#[derive(Debug, Default)]
+struct Searched {
+    search: Search<LiveFindings>,
+    found: Option<LiveFindings>,
 }
 
 fn open<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -56,7 +69,9 @@ impl Followed {
         }
         let tail = Tail::open(path, now_ns().saturating_sub(KEPT_NS))?;
         let follower = Arc::new(Follower {
+            path: path.to_path_buf(),
             live: Mutex::default(),
+            searched: Mutex::default(),
             is_growing: AtomicBool::new(tail.is_growing()),
             asked: Mutex::new(Instant::now()),
             failed: Mutex::default(),
@@ -103,21 +118,23 @@ impl Follower {
     }
 
     /// The window of the last `seconds` until `until_s`, by default until the newest row, within what is kept in memory.
-    fn window(&self, live: &Live, seconds: u32, until_s: Option<f64>) -> Result<LiveWindow> {
+    /// None if nothing was recorded yet: figures come with the second second.
+    fn window(&self, live: &Live, seconds: u32, until_s: Option<f64>) -> Result<Option<LiveWindow>> {
         if let Some(why) = &*open(&self.failed) {
             bail!("the recording cannot be followed: {why}");
         }
-        let kept = live.kept().context("nothing was recorded yet; figures come with the second second")?;
+        let Some(kept) = live.kept() else { return Ok(None) };
         let to_ns = until_s.map_or(kept.to_ns, |until| (until * 1e9) as i64).clamp(kept.from_ns + 1, kept.to_ns);
         let from_ns = to_ns.saturating_sub(i64::from(seconds) * 1_000_000_000).max(kept.from_ns);
-        Ok(LiveWindow { from_ns, to_ns })
+        Ok(Some(LiveWindow { from_ns, to_ns }))
     }
 
-    pub(super) fn view(&self, seconds: u32, until_s: Option<f64>) -> Result<LiveView> {
+    /// The figures of a window; None if nothing was recorded yet.
+    pub(super) fn view(&self, seconds: u32, until_s: Option<f64>) -> Result<Option<LiveView>> {
         let live = open(&self.live);
-        let window = self.window(&live, seconds, until_s)?;
+        let Some(window) = self.window(&live, seconds, until_s)? else { return Ok(None) };
         let kept = live.kept().unwrap_or(window);
-        Ok(LiveView {
+        Ok(Some(LiveView {
             kept_from_s: kept.from_s(),
             kept_to_s: kept.to_s(),
             is_growing: self.is_growing.load(Ordering::Relaxed),
@@ -125,13 +142,34 @@ impl Follower {
             totals: live.totals(window),
             series: live.series(window, BINS, None),
             heat: live.heat(window, BINS, None),
-        })
+        }))
     }
 
-    /// A table of figures as JSON.
+    /// The latest findings; None before the first search has ended. Begins the next search if it is due.
+    pub(super) fn findings(&self) -> Result<Option<LiveFindings>> {
+        let Some(window) = self.window(&open(&self.live), FOUND_S, None)? else { return Ok(None) };
+        let mut searched = open(&self.searched);
+        match searched.search.result() {
+            Some(Ok(found)) => searched.found = Some(found),
+            Some(Err(error)) => {
+                let found = searched.found.get_or_insert_with(|| LiveFindings::nothing(window));
+                found.error = format!("{error:#}");
+            }
+            None => {}
+        }
+        let is_new = |found: &LiveFindings| found.to_s < window.to_s();
+        if searched.search.is_due(BETWEEN_SEARCHES) && searched.found.as_ref().is_none_or(is_new) {
+            searched
+                .search
+                .begin(self.path.clone(), window, move |_, explanation| Ok(LiveFindings::of(&explanation, window)));
+        }
+        Ok(searched.found.clone())
+    }
+
+    /// A table of figures as JSON; null if nothing was recorded yet.
     pub(super) fn table(&self, of: &str, seconds: u32, until_s: Option<f64>) -> Result<String> {
         let live = open(&self.live);
-        let window = self.window(&live, seconds, until_s)?;
+        let Some(window) = self.window(&live, seconds, until_s)? else { return Ok("null".to_string()) };
         let json = match of {
             "statements" => serde_json::to_string(&live.traffic(window, LiveBy::Statement)),
             "clients" => serde_json::to_string(&live.traffic(window, LiveBy::Client)),

@@ -27,6 +27,7 @@ pub(super) enum Question {
     Compare,
     Live,
     LiveTable,
+    LiveFindings,
     Save,
     Controls,
     AddValve,
@@ -51,6 +52,7 @@ impl Question {
                 | Question::ReportPage
                 | Question::Live
                 | Question::LiveTable
+                | Question::LiveFindings
                 | Question::Save
                 | Question::Controls
         ) && !self.controls()

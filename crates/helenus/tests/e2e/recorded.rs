@@ -41,6 +41,8 @@ fn a_recording_is_whole_whoever_ends_it() {
     assert!(record.status.success(), "{}", record.err);
     assert!(record.err.contains("has ended"), "{}", record.err);
     assert!(place.ask("last", "select count(*) from threads") > 0);
+    let first = &place.json("explain last --json")["findings"][0];
+    assert_eq!((&first["finding"], &first["node"]), (&Value::from("node-ended"), &Value::from(address)), "{first:#}");
 }
 
 fn everything_is_recorded(place: &Place, address: &str) {
@@ -106,6 +108,7 @@ fn served_live(place: &Place, address: &str) {
         let live = ask("/api/live?recording=live.helenus");
         live.contains("\"is_growing\":true") && ask("/api/live-table?recording=live.helenus&of=pools").contains(address)
     });
+    wait_for("findings", || ask("/api/live-findings?recording=live.helenus").contains("\"error\":\"\""));
     place.well(&format!("freeze {address} --last 1m -o frozen"));
     assert!(place.ask("frozen", "select count(*) from pools") > 0);
     let valve = |name: &str| {

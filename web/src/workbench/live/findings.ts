@@ -1,49 +1,81 @@
 import { h, setText } from "../../dom";
-import type { Answer, LiveView } from "../../model";
+import type { Answer, LiveFindings, LiveView } from "../../model";
 import { SEVERITY } from "../../sections/findings";
 import type { Client } from "../client";
+import { utc } from "./lines";
 
-/** The shortest interval at which the live figures are explained again. */
-const EACH_MS = 10_000;
+/** How often the findings of the last minute are requested. The server searches for new ones less often. */
+const EACH_MS = 5_000;
 const MOST = 4;
 
-/** The causes that delayed the requests of the window, requested again every few seconds. */
+/** The causes that delayed the requests of the last minute, or of a paused window. */
 export class RecentFindings {
   readonly #answer = h("p", { class: "answer" });
+  readonly #of = h("p", { class: "quiet" });
   readonly #list = h("ul", { class: "recent" });
   readonly root = h(
     "section",
     { class: "window-answer", "aria-label": "Findings" },
     this.#answer,
     this.#list,
+    this.#of,
   );
-  #askedAt = Number.NEGATIVE_INFINITY;
+  #askAt = Number.NEGATIVE_INFINITY;
   #isAsking = false;
+  /** The paused window whose findings are wanted; empty for those of the last minute. */
+  #wanted = "";
+  /** The window whose findings are shown; null at first. */
+  #shown: string | null = null;
 
   constructor(
     private readonly client: Client,
     private readonly recording: string,
   ) {}
 
-  update({ totals }: LiveView): void {
-    if (this.#isAsking || performance.now() - this.#askedAt < EACH_MS) return;
+  update({ totals }: LiveView, isPaused: boolean): void {
+    this.#wanted = isPaused ? `${totals.from_s}-${totals.to_s}` : "";
+    this.#askIfDue();
+  }
+
+  #askIfDue(): void {
+    const at = this.#wanted;
+    const isDue = at !== this.#shown || (at === "" && performance.now() >= this.#askAt);
+    if (this.#isAsking || !isDue) return;
+    if (at !== this.#shown) this.#show("Searching …", [], "");
     this.#isAsking = true;
-    const at = `${totals.from_s}-${totals.to_s}`;
-    this.client
-      .get<Answer>("answer", { recording: this.recording, at })
-      .then((answer) => this.#show(answer))
+    this.#ask(at)
       .catch((cause: unknown) => {
-        setText(this.#answer, cause instanceof Error ? cause.message : String(cause));
-        this.#list.replaceChildren();
+        if (at === this.#wanted) this.#show(cause instanceof Error ? cause.message : String(cause), [], "");
+        return at;
       })
-      .finally(() => {
+      .then((shown) => {
+        this.#shown = shown;
+        this.#askAt = performance.now() + EACH_MS;
         this.#isAsking = false;
-        this.#askedAt = performance.now();
+        // Another window may have been chosen meanwhile.
+        if (this.#wanted !== at) this.#askIfDue();
       });
   }
 
-  #show({ answer, findings }: Answer): void {
+  /** Shows the findings of a window if it is still wanted. Returns it, or null if there are none yet. */
+  async #ask(at: string): Promise<string | null> {
+    const { recording } = this;
+    if (at !== "") {
+      const { answer, findings } = await this.client.get<Answer>("answer", { recording, at });
+      if (at === this.#wanted) this.#show(answer, findings, "");
+      return at;
+    }
+    const found = await this.client.get<LiveFindings | null>("live-findings", { recording });
+    if (found === null) return null;
+    const failed = found.error === "" ? "" : ` The next search failed: ${found.error}`;
+    const of = `${utc(found.from_s)} to ${utc(found.to_s)} UTC.${failed}`;
+    if (at === this.#wanted) this.#show(found.answer, found.findings, of);
+    return at;
+  }
+
+  #show(answer: string, findings: Answer["findings"], of: string): void {
     setText(this.#answer, answer);
+    setText(this.#of, of);
     this.#list.replaceChildren(
       ...findings
         .slice(0, MOST)

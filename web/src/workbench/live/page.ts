@@ -15,7 +15,12 @@ import { RecentFindings } from "./findings";
 import { type LiveLine, LiveLines, utc } from "./lines";
 import { LISTINGS } from "./tables";
 
-const EACH_MS = 1000;
+/** New figures come every second: after these, the next ones are requested a little earlier than that, */
+const EARLY_MS = 900;
+/** and then again and again until they are there, so that they are shown soon, with about one request a second. */
+const AGAIN_MS = 200;
+/** If the server gave no figures, or nothing grows. */
+const LATER_MS = 1000;
 /** The tab that changes the nodes. */
 const CONTROL = { id: "control", title: "Control" };
 const TABS: readonly { readonly id: string; readonly title: string }[] = [...LISTINGS, CONTROL];
@@ -203,6 +208,16 @@ export function livePage(
   ];
   listenToKeys(actions);
 
+  let timer = 0;
+  /** Asks after that time; while the page is paused, only if the window is not there yet. */
+  const askIn = (ms: number, isThere = true): void => {
+    clearTimeout(timer);
+    timer = window.setTimeout(() => {
+      if ((held === null || !isThere) && !document.hidden) void ask();
+      else askIn(LATER_MS, isThere);
+    }, ms);
+  };
+
   let asking: AbortController | null = null;
   const ask = async (): Promise<void> => {
     asking?.abort();
@@ -212,16 +227,26 @@ export function livePage(
     const parameters = { recording, length: String(length()), until: held === null ? null : String(held) };
     try {
       const [next, rows] = await Promise.all([
-        client.get<LiveView>("live", parameters, signal),
+        client.get<LiveView | null>("live", parameters, signal),
         of ? client.get<unknown>("live-table", { ...parameters, of: of.id }, signal) : null,
       ]);
       if (signal.aborted) return;
+      if (next === null) {
+        setText(state, "Reading what was recorded …");
+        askIn(LATER_MS, false);
+        return;
+      }
+      const isNew = next.totals.to_s !== view?.totals.to_s;
+      const isLate = !next.is_growing || next.behind_s > BEHIND_S;
+      const isThere = held === null || next.kept_to_s >= held || !next.is_growing;
+      askIn(isLate ? LATER_MS : isNew ? EARLY_MS : AGAIN_MS, isThere);
       view = next;
       show(next);
       list(of, rows);
-      recent.update(next);
+      recent.update(next, held !== null);
     } catch (cause) {
       if (signal.aborted) return;
+      askIn(LATER_MS, false);
       setText(state, cause instanceof Error ? cause.message : String(cause));
       state.className = "live-state ended";
     }
@@ -305,9 +330,6 @@ export function livePage(
 
   store.subscribe(() => void ask());
   theme.subscribe(() => void ask());
-  setInterval(() => {
-    if (held === null && !document.hidden) void ask();
-  }, EACH_MS);
   void ask();
 
   return [
