@@ -158,7 +158,13 @@ impl Follower {
             None => {}
         }
         let is_new = |found: &LiveFindings| found.to_s < window.to_s();
-        if searched.search.is_due(BETWEEN_SEARCHES) && searched.found.as_ref().is_none_or(is_new) {
+        // The first findings may be those of a few seconds.
+        let is_longer = |found: &LiveFindings| window.to_s() - window.from_s() >= 2.0 * (found.to_s - found.from_s);
+        let pause = match searched.found.as_ref().is_some_and(is_longer) {
+            true => Pause { times: 0, ..BETWEEN_SEARCHES },
+            false => BETWEEN_SEARCHES,
+        };
+        if searched.search.is_due(pause) && searched.found.as_ref().is_none_or(is_new) {
             searched
                 .search
                 .begin(self.path.clone(), window, move |_, explanation| Ok(LiveFindings::of(&explanation, window)));
