@@ -106,7 +106,7 @@ export class LiveLines {
       legend: { show: false },
       scales: {
         x: { time: true, auto: false },
-        y: log ? { distr: 3 } : { range: (_, __, most) => [0, ceiling ?? Math.max(most ?? 0, 1e-9) * 1.1] },
+        y: log ? { distr: 3 } : { range: (_, __, most) => [0, ceiling ?? (most ? most * 1.1 : 1)] },
       },
       axes: [
         { ...axis, size: 24, ticks: { show: false }, values: (_, times) => times.map(utc) },
