@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow};
 use helenus_explain::{Engine, Explanation, LiveWindow, Options, Stop, explain};
 use helenus_recording::Recording;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
@@ -85,7 +85,7 @@ impl<T: Send + 'static> Search<T> {
 }
 
 fn search<T>(
-    recording: &PathBuf,
+    recording: &Path,
     window: LiveWindow,
     found: impl FnOnce(&Engine, Explanation) -> Result<T>,
 ) -> Result<T> {
