@@ -84,11 +84,7 @@ impl<T: Send + 'static> Search<T> {
     }
 }
 
-fn search<T>(
-    recording: &Path,
-    window: LiveWindow,
-    found: impl FnOnce(&Engine, Explanation) -> Result<T>,
-) -> Result<T> {
+fn search<T>(recording: &Path, window: LiveWindow, found: impl FnOnce(&Engine, Explanation) -> Result<T>) -> Result<T> {
     // SAFETY: no pointers. Lowers the priority of this thread and the threads that it starts.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
     let mut engine = Engine::open_within(&[Recording::open(recording)?], (window.from_ns, window.to_ns))?;
