@@ -114,11 +114,11 @@ CPUS = os.cpu_count() or 1
 PLAIN = Base(
     "plain",
     ("--set", "batch_size_fail_threshold=10MiB", "--set", "batch_size_warn_threshold=10MiB"),
-    {"write": 5_000, **ORDERS, "fill_hot": 6_000, "fill_feeds": 2_000, "remove": 600},
+    {"write": 5_000, **ORDERS, "fill_hot": 15_000, "fill_feeds": 2_000, "remove": 600},
 )
 WIDE = Base("wide", (), {"write": 5_000, "fill_orders": 1_200})
 SMALL_HEAP = Base("small heap", ("--heap", "192m"), {"write": 2_000, **ORDERS})
-ONE_CLIENT_THREAD = Base("one thread", ("--set", "native_transport_max_threads=1"), {"write": 2_000, **ORDERS})
+ONE_CLIENT_THREAD = Base("one thread", ("--set", "native_transport_max_threads=1"), {"write": 2_000, "fill_orders": 1_000})
 SHORT_TIMEOUTS = Base("short timeouts", ("--set", "read_request_timeout=40ms"), {"write": 2_000, **ORDERS})
 COLD = Base(
     "cold",

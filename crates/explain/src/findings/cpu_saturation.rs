@@ -76,6 +76,9 @@ impl Check for CpuSaturation {
         };
         finding.claims.clear();
         if tested_share > 0.0 {
+            if throughout.share > 0.0 {
+                finding.severity = finding.severity.max(severity_throughout(throughout.median_ns, evidence));
+            }
             finding.share = Some(tested_share);
             finding.chance_share = Some(waits.attributed_chance_share() + busy.attributed_chance_share());
             finding.claims.push(Claim::Explains { cause: kind, share: tested_share });

@@ -19,8 +19,8 @@
 //!
 //! The knee of a stepped load comes first. Then findings are ranked by severity, and by share of the slow requests ×
 //! their excess over the median. Unexplained requests, and busy CPUs whose user is unknown, come after all serious
-//! findings that name a cause; unexplained requests, and CPUs that the node itself kept busy throughout, also come after
-//! advice of the same severity, which may say with what. Advice about tables comes after a finding that explains most of
+//! findings that name a cause; unexplained requests, and CPUs that the node itself kept busy throughout, or for less than
+//! half of the slow requests, also come after advice of the same severity, which may say with what. Advice about tables comes after a finding that explains most of
 //! the slow requests.
 
 mod advised;
@@ -117,8 +117,10 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
     } else {
         findings.iter_mut().for_each(|finding| tell_minor(finding, false));
     }
-    let is_open =
-        |finding: &Finding| is_nameless(finding) && finding.severity > Severity::Information && finding.share.is_none();
+    let is_open = |finding: &Finding| {
+        let has_most = finding.share.is_some_and(|share| share >= MOST_SHARE);
+        is_nameless(finding) && finding.severity > Severity::Information && !has_most
+    };
     findings.sort_by(|a, b| {
         let by_severity = b.severity.cmp(&a.severity).then(is_open(a).cmp(&is_open(b)));
         by_severity.then(b.weight.total_cmp(&a.weight))
