@@ -53,17 +53,17 @@ impl<T: Send + 'static> Search<T> {
         !self.is_running() && self.ended.is_none_or(is_over)
     }
 
-    /// Begins to explain a window of a recording; `found` makes the result.
+    /// Begins to explain a window of a recording; `found` makes the result of the explanation.
     pub(crate) fn begin(
         &mut self,
         recording: PathBuf,
         window: LiveWindow,
-        found: impl FnOnce(&Engine, Explanation) -> Result<T> + Send + 'static,
+        found: impl FnOnce(Explanation) -> T + Send + 'static,
     ) {
         let (send, running) = channel();
         let begun = std::thread::Builder::new().name("findings".to_string()).spawn(move || {
             let begun = Instant::now();
-            let result = search(&recording, window, found);
+            let result = search(&recording, window).map(found);
             // The receiver may be dropped when the program ends.
             let _ = send.send((result, begun.elapsed()));
         });
@@ -84,13 +84,12 @@ impl<T: Send + 'static> Search<T> {
     }
 }
 
-fn search<T>(recording: &Path, window: LiveWindow, found: impl FnOnce(&Engine, Explanation) -> Result<T>) -> Result<T> {
+fn search(recording: &Path, window: LiveWindow) -> Result<Explanation> {
     // SAFETY: no pointers. Lowers the priority of this thread and the threads that it starts.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
     let mut engine = Engine::open_within(&[Recording::open(recording)?], (window.from_ns, window.to_ns))?;
     let (_stopper, stop) = Stop::after(LIMIT);
     engine.stop_when(stop);
     let options = Options { shifts: SHIFTS, window: Some((window.from_ns, window.to_ns)), ..Options::default() };
-    let explanation = explain(&engine, &options)?;
-    found(&engine, explanation)
+    Ok(explain(&engine, &options)?)
 }

@@ -13,10 +13,10 @@
 //! 6. Among several conditions, the one nearer to the origin: a compaction goes before the busy CPU that it makes, and the
 //!    busy CPU before the queue that forms.
 //! 7. Requests that no cause explains are counted for a value that slow requests have in common, such as their statement.
-//! 8. The remaining requests are counted for the overload if they were due in overloaded phases. They are counted for
-//!    a slow disk (if the median itself is slow), busy CPUs, or a full thread pool, if they were due in phases in which
-//!    these lasted throughout. Requests that the wire
-//!    shows on the way between driver and node are counted for that way. None of these can be tested against chance.
+//! 8. The remaining requests are counted for the overload if they were due in overloaded phases. They are counted for a
+//!    slow disk (if the median itself is slow), busy CPUs, or a full thread pool, if they were due in phases in which
+//!    these lasted throughout. Requests that the wire shows on the way between driver and node are counted for that way.
+//!    None of these can be tested against chance.
 //! 9. The others are not explained.
 //!
 //! Only causes that chance does not explain take part, and only for requests for which they can account (see

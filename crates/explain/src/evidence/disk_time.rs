@@ -25,7 +25,8 @@ const WORTH_COUNTING: f64 = 0.1;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct DiskTime {
-    /// Of the time in which such requests were under way, the share in which tasks waited for a disk.
+    /// Of the time in which such requests were under way, the share in which tasks waited for a disk: at most, because
+    /// both are known by tenth of a second.
     pub(crate) share: f64,
     pub(crate) correlation: f64,
     pub(crate) p_value: f64,

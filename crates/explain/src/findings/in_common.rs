@@ -99,7 +99,7 @@ impl Check for InCommon {
 
 fn waits_for_disk(disk: &DiskTime) -> String {
     format!(
-        "Tasks waited for a disk in {} of the time in which these requests were under way, and the more of them were, the longer (correlation {:.2}, {}). ",
+        "Tasks waited for a disk in up to {} of the time in which these requests were under way, and longer when more of them were (correlation {:.2}, {}). ",
         text::percent(disk.share),
         disk.correlation,
         text::probability(disk.p_value)

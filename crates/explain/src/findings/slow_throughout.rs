@@ -37,7 +37,7 @@ pub(super) fn finding(evidence: &Evidence) -> Option<Finding> {
         missing => format!(" Not recorded: {}.", missing.join(", ")),
     };
     let detail = format!(
-        "Nothing recorded says why. What delays every request has no faster requests to be compared with.{missing}"
+        "Nothing recorded says why: what delays every request does not show where slow requests are compared with others.{missing}"
     );
     let mut finding = Finding::new(NAME, Severity::Warning, title, detail, evidence.judged_hull());
     finding.next = "see which statements take the time (`helenus statements RECORDING`), and record with --sched on \

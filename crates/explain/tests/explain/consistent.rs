@@ -158,7 +158,7 @@ fn the_p99_says_which_requests_it_is_of() {
 }
 
 #[test]
-fn a_hundred_requests_are_too_few_to_be_called_healthy() {
+fn fewer_than_a_hundred_requests_are_never_called_healthy() {
     let phases = vec![Phase { name: "steady", rate_per_s: 3, seconds: 30, measured: true }];
     let explained = World { phases, ..World::default() }.explain();
     assert_eq!((explained.top().finding, explained.top().severity), ("few-requests", Severity::Information));

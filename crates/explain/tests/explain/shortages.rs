@@ -105,24 +105,27 @@ fn a_quota_that_is_used_up_all_the_time_is_named() {
     assert_eq!(explained.top().p_value, None);
 }
 
+/// A disk whose reads take 40 ms each in that time.
+fn disk(recorder: &Recorder, device: &str, slow: std::ops::Range<i64>) {
+    every_tenth(30, |time| {
+        let is_slow = slow.contains(&time);
+        recorder.append(rows::DiskSample {
+            time_ns: T0 + time,
+            interval_ns: S / 10,
+            node: NODE,
+            device,
+            reads: 4,
+            read_ns: if is_slow { 4 * 40 * MS } else { MS },
+            busy_ns: if is_slow { 95 * MS } else { MS },
+            ..rows::DiskSample::default()
+        });
+    });
+}
+
 /// One long episode: a timeline shifted by a second explains nearly as much.
 #[test]
 fn a_slow_disk_is_named_also_in_one_long_episode() {
-    let more = |recorder: &Recorder| {
-        every_tenth(30, |time| {
-            let is_slow = (9 * S..19 * S).contains(&time);
-            recorder.append(rows::DiskSample {
-                time_ns: T0 + time,
-                interval_ns: S / 10,
-                node: NODE,
-                device: "nvme0n1",
-                reads: 4,
-                read_ns: if is_slow { 4 * 40 * MS } else { MS },
-                busy_ns: if is_slow { 95 * MS } else { MS },
-                ..rows::DiskSample::default()
-            });
-        });
-    };
+    let more = |recorder: &Recorder| disk(recorder, "nvme0n1", 9 * S..19 * S);
     let secret_stops = stop_and_go(11 * S, 17 * S);
     let explained = World { secret_stops, gc: healthy_gc(30), more: Some(more), ..World::default() }.explain();
     named(explained.top(), "disk-wait");
@@ -210,20 +213,7 @@ fn requests_that_are_all_slow_are_never_called_healthy() {
 
 #[test]
 fn a_disk_that_is_slow_throughout_is_named_though_no_request_is_slower_than_the_others() {
-    let more = |recorder: &Recorder| {
-        every_tenth(30, |time| {
-            recorder.append(rows::DiskSample {
-                time_ns: T0 + time,
-                interval_ns: S / 10,
-                node: NODE,
-                device: "sda",
-                reads: 4,
-                read_ns: 4 * 40 * MS,
-                busy_ns: 95 * MS,
-                ..rows::DiskSample::default()
-            });
-        });
-    };
+    let more = |recorder: &Recorder| disk(recorder, "sda", 0..31 * S);
     let explained = World { more: Some(more), ..slow_alike() }.explain();
     assert_eq!(explained.serious(), ["disk-wait"], "{}", explained.explanation);
     assert!(explained.top().title.starts_with("Disk waits (sda) delayed all requests: half took 2"));

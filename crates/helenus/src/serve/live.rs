@@ -165,9 +165,7 @@ impl Follower {
             false => BETWEEN_SEARCHES,
         };
         if searched.search.is_due(pause) && searched.found.as_ref().is_none_or(is_new) {
-            searched
-                .search
-                .begin(self.path.clone(), window, move |_, explanation| Ok(LiveFindings::of(&explanation, window)));
+            searched.search.begin(self.path.clone(), window, move |explanation| LiveFindings::of(&explanation, window));
         }
         Ok(searched.found.clone())
     }

@@ -15,9 +15,9 @@ import { RecentFindings } from "./findings";
 import { type LiveLine, LiveLines, utc } from "./lines";
 import { LISTINGS } from "./tables";
 
-/** New figures come every second: after these, the next ones are requested a little earlier than that, */
+/** After new figures. The next ones come after a second, and are requested a little earlier, so that they are shown soon. */
 const EARLY_MS = 900;
-/** and then again and again until they are there, so that they are shown soon, with about one request a second. */
+/** After figures that are already shown. */
 const AGAIN_MS = 200;
 /** If the server gave no figures, or nothing grows. */
 const LATER_MS = 1000;

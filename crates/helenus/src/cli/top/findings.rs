@@ -74,8 +74,10 @@ impl Findings {
         if is_known || (!grows && !is_visible) || !self.search.is_due(pause) {
             return is_new;
         }
-        self.search.begin(recording.clone(), window, move |_, explanation| {
-            Ok(Found { findings: explanation.findings, answer: explanation.answer, window })
+        self.search.begin(recording.clone(), window, move |explanation| Found {
+            findings: explanation.findings,
+            answer: explanation.answer,
+            window,
         });
         true
     }
