@@ -131,6 +131,8 @@ def main():
     faults.alone_in_network()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if arguments.keep:
+        Path(arguments.keep).mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="helenus-truths-", dir=arguments.keep))
     os.environ["XDG_STATE_HOME"] = f"{folder}/state"
     try:

@@ -7,7 +7,7 @@
 use helenus_explain::{Engine, Options, TrafficFilter, slowest_requests, statement_traffic, window};
 use helenus_recording::{Manifest, Recorder, Recording, rows};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const MS: i64 = 1_000_000;
 const S: i64 = 1000 * MS;
@@ -63,10 +63,6 @@ fn record(path: &Path, requests: i64) {
     let pause = |second: i64| (second * S + second * 37 % 900 * MS, 30 * MS);
     let mut seed = 1u64;
     for index in 0..requests {
-        // The recorder loses a batch of more than 64 MiB, which millions of rows a second make.
-        if index % 100_000 == 0 {
-            std::thread::sleep(Duration::from_millis(80));
-        }
         let due = (i128::from(SECONDS * S) * i128::from(index) / i128::from(requests)) as i64;
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let (start, length) = pause(due / S);

@@ -5,19 +5,21 @@
 use crate::private::Folder;
 use crate::schema::Table;
 use crate::{Error, seal};
-use arrow::array::RecordBatch;
+use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
 use arrow::ipc::writer::StreamWriter;
+use arrow_select::dictionary::garbage_collect_any_dictionary;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 /// The most encoded bytes that wait while the disk accepts none; beyond it, rows are lost and counted.
-const PENDING_LIMIT_BYTES: usize = 64 << 20;
+const PENDING_LIMIT_BYTES: usize = if cfg!(test) { 16 << 10 } else { 64 << 20 };
 
 /// Batches above this size are split, because a reader holds a group in memory.
-const GROUP_LIMIT_BYTES: usize = 256 << 20;
+const GROUP_LIMIT_BYTES: usize = if cfg!(test) { 64 << 10 } else { 256 << 20 };
 
 pub(crate) const EXTENSION: &str = "arrows";
 /// The extension of a damaged stream, of which not all could be read.
@@ -103,6 +105,20 @@ impl Stream {
         if !self.has_room() {
             return Ok(false);
         }
+        // All groups of a batch are made before one is accepted, so that a batch is never accepted in part.
+        let mut groups = Vec::new();
+        self.encode(batch, self.rows, &mut groups)?;
+        for (group, rows) in groups {
+            self.rows += rows;
+            self.pending_bytes += group.len();
+            self.pending.push_back((group, rows));
+        }
+        Ok(true)
+    }
+
+    /// Makes groups of a batch whose first row has the number `first_row`: one, or several of at most
+    /// [`GROUP_LIMIT_BYTES`].
+    fn encode(&self, batch: &RecordBatch, first_row: u64, groups: &mut Vec<(Vec<u8>, u64)>) -> Result<(), Error> {
         // A new encoder for each group, so that a group has all its dictionaries and can be read alone.
         let mut encoder = StreamWriter::try_new(Vec::new(), &self.schema)?;
         encoder.write(batch)?;
@@ -110,20 +126,14 @@ impl Stream {
         let messages = &encoded[self.schema_message.len()..];
         let rows = batch.num_rows();
         if messages.len() > GROUP_LIMIT_BYTES && rows > 1 {
+            drop(encoded);
             let half = rows / 2;
-            // A group that has begun is always completed.
-            let limit = self.pending_bytes;
-            self.pending_bytes = 0;
-            let both = self.append(&batch.slice(0, half)).and_then(|_| self.append(&batch.slice(half, rows - half)));
-            self.pending_bytes += limit;
-            return both;
+            self.encode(&part_of(batch, 0, half)?, first_row, groups)?;
+            return self.encode(&part_of(batch, half, rows - half)?, first_row + half as u64, groups);
         }
-        let rows = rows as u64;
-        let group = seal::seal(messages, u32::try_from(rows).unwrap_or(u32::MAX), self.rows, self.fingerprint)?;
-        self.rows += rows;
-        self.pending_bytes += group.len();
-        self.pending.push_back((group, rows));
-        Ok(true)
+        let group = seal::seal(messages, u32::try_from(rows).unwrap_or(u32::MAX), first_row, self.fingerprint)?;
+        groups.push((group, rows as u64));
+        Ok(())
     }
 
     /// Writes waiting groups as far as the disk has space. After an error the file still ends with a complete group,
@@ -155,8 +165,62 @@ impl Stream {
     }
 }
 
+/// Rows of a batch, with only those values of its dictionaries that they have.
+fn part_of(batch: &RecordBatch, from: usize, rows: usize) -> Result<RecordBatch, ArrowError> {
+    let part = batch.slice(from, rows);
+    let columns = part.columns().iter().map(|column| match column.as_any_dictionary_opt() {
+        Some(dictionary) => garbage_collect_any_dictionary(dictionary),
+        None => Ok(Arc::clone(column)),
+    });
+    RecordBatch::try_new(part.schema(), columns.collect::<Result<_, _>>()?)
+}
+
 /// The schema message at the start of a stream.
 pub(crate) fn encode_schema(schema: &SchemaRef) -> Result<Vec<u8>, Error> {
     let mut encoder = StreamWriter::try_new(Vec::new(), schema)?;
     Ok(std::mem::take(encoder.get_mut()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generated::rows::{Request, Row};
+    use crate::reader::{self, Place};
+    use crate::{BatchBuilder, TABLES};
+
+    /// Rows whose values are mostly text, each its own.
+    fn batch(rows: usize) -> RecordBatch {
+        let mut builder = BatchBuilder::new(Request::TABLE);
+        for row in 0..rows {
+            let operation = format!("{row:0>1000}");
+            Request { intended_start_ns: row as i64, operation: &operation, ..Request::default() }
+                .append_to(&mut builder);
+        }
+        builder.take().unwrap()
+    }
+
+    #[test]
+    fn a_batch_of_any_size_is_kept_whole_in_small_groups() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::create(&place.path().join("r")).unwrap();
+        let mut stream = Stream::new(&TABLES[Request::TABLE]).unwrap();
+        assert!(stream.append(&batch(1000)).unwrap());
+        let largest = stream.pending.iter().map(|(group, _)| group.len()).max().unwrap();
+        assert!(largest < 2 * GROUP_LIMIT_BYTES, "{largest} bytes in a group");
+        let bytes = stream.pending_bytes;
+        assert!(bytes < 2_000_000, "{bytes} bytes for 1 MB of text: each group has only its own");
+        assert!(!stream.append(&batch(1)).unwrap(), "the disk has taken nothing yet");
+        stream.flush(&folder).unwrap();
+        assert!(stream.append(&batch(1)).unwrap());
+        stream.flush(&folder).unwrap();
+        assert_eq!((stream.rows_pending(), stream.rows), (0, 1001));
+
+        let file = stream.file().unwrap();
+        let mut place = Place::begin(stream.table).unwrap();
+        let mut read = Vec::new();
+        while let Some(batch) = reader::next(&file, stream.bytes(), &mut place) {
+            read.extend_from_slice(batch.column(0).as_primitive::<arrow::datatypes::Int64Type>().values());
+        }
+        assert!(read.iter().copied().eq((0..1000).chain([0])));
+    }
 }

@@ -1,7 +1,7 @@
 //! Follows a growing recording: returns the rows that are new since the last call, each of them once.
 
 use crate::kept::{self, SEGMENTS};
-use crate::manifest::{Manifest, State};
+use crate::manifest::{FILE_NAME, Manifest, State};
 use crate::part::{Batches, Part};
 use crate::private::Folder;
 use crate::reader::{self, Place};
@@ -9,13 +9,11 @@ use crate::schema::Table;
 use crate::stream::{EXTENSION, PART};
 use crate::{Error, parquet, salvage};
 use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-
-/// Approximate memory for the rows that a call returns.
-const MOST_BYTES: usize = 32 << 20;
 
 /// Reads rows that are appended to a recording, across its segments. Writes nothing.
 ///
@@ -32,20 +30,20 @@ pub struct Tail {
     missed: u64,
 }
 
-/// Inode, time of change in ns, and size of a manifest: it is read again only if it has changed, because each table looks
-/// at it several times a second.
+/// Inode, time of change in ns, and size of a manifest: it is read again only if it has changed.
 type Stamp = (u64, i64, u64);
 
 /// How far a table has been read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Cursor {
+    schema: SchemaRef,
     /// Segments that are being read; None for one that has no file of the table yet.
     open: BTreeMap<String, Option<Reading>>,
     finished: BTreeSet<String>,
 }
 
-/// A segment's name, its folder, and whether it is closed; None if it was deleted.
-type Segment = (String, Option<(Folder, bool)>);
+/// A segment's folder, and whether it is closed; None if it was deleted.
+type Segment = Option<(Folder, bool)>;
 
 enum Reading {
     Stream(File, Box<Place>),
@@ -70,14 +68,20 @@ impl Tail {
         Ok(Tail { folder, is_kept, since_ns, cursors: BTreeMap::new(), closed: BTreeMap::new(), missed: 0 })
     }
 
-    /// New rows of a table since the last call, oldest first, about 32 MiB at most; the next call returns the rest.
-    /// Strings are dictionaries per batch, which [`Table::plain`] resolves.
-    pub fn next(&mut self, table: &str) -> Result<Vec<RecordBatch>, Error> {
-        let Some(table) = Table::named(table) else { return Ok(Vec::new()) };
-        let mut cursor = self.cursors.remove(table.name).unwrap_or_default();
-        let read = self.read(table, &mut cursor);
-        self.cursors.insert(table.name, cursor);
-        read
+    /// Hands over the new rows of these tables since the last call, table by table, and of each the oldest first. Strings
+    /// are dictionaries per batch, which [`Table::plain`] resolves.
+    pub fn follow<'t>(
+        &mut self,
+        tables: impl IntoIterator<Item = &'t str>,
+        mut each: impl FnMut(&'static str, &RecordBatch),
+    ) -> Result<(), Error> {
+        let tables: Vec<&'static Table> = tables.into_iter().filter_map(Table::named).collect();
+        let segments = self.segments(&tables)?;
+        for table in tables {
+            let cursor = self.cursors.entry(table.name).or_insert_with(|| Cursor::new(table));
+            self.missed += cursor.read(table, &segments, &mut |batch| each(table.name, batch))?;
+        }
+        Ok(())
     }
 
     /// Whether a process is writing the recording now.
@@ -91,76 +95,94 @@ impl Tail {
         self.missed
     }
 
-    fn read(&mut self, table: &'static Table, cursor: &mut Cursor) -> Result<Vec<RecordBatch>, Error> {
-        let mut batches = Vec::new();
-        let mut room = MOST_BYTES;
-        for (name, segment) in self.segments(cursor)? {
-            let reading = cursor.open.entry(name.clone()).or_default();
+    /// Segments of which one of these tables still has to be read, by name, which is by age. A recording without segments
+    /// is one that has no name.
+    fn segments(&mut self, tables: &[&'static Table]) -> Result<BTreeMap<String, Segment>, Error> {
+        if !self.is_kept {
+            let manifest = self.folder.open_file(FILE_NAME)?;
+            let is_closed = is_closed(&mut self.closed, "", &manifest, &self.folder)?;
+            let again = Folder::open(self.folder.path())?;
+            return Ok(BTreeMap::from([(String::new(), Some((again, is_closed)))]));
+        }
+        let names = kept::names(&self.folder)?;
+        for cursor in self.cursors.values_mut() {
+            cursor.finished.retain(|name| names.contains(name));
+        }
+        self.closed.retain(|name, _| names.contains(name));
+        let cursors = || tables.iter().map(|table| self.cursors.get(table.name));
+        let is_unfinished =
+            |name: &String| cursors().any(|cursor| cursor.is_none_or(|cursor| !cursor.finished.contains(name)));
+        let open: BTreeSet<String> = cursors().flatten().flat_map(|cursor| cursor.open.keys().cloned()).collect();
+        let is_before = |place: usize| names.get(place + 1).is_some_and(|next| kept::begin_of(next) <= self.since_ns);
+        let new = names.iter().enumerate().filter(|(place, name)| !is_before(*place) && is_unfinished(name));
+        let mut segments = BTreeMap::new();
+        for name in new.map(|(_, name)| name).chain(&open) {
+            let closed = &mut self.closed;
+            let found =
+                kept::segment_with(&self.folder, name, |segment, manifest| is_closed(closed, name, manifest, segment))?;
+            // A segment that is listed and has no manifest is being created or deleted.
+            if found.is_some() || open.contains(name) || !names.contains(name) {
+                segments.insert(name.clone(), found);
+            }
+        }
+        Ok(segments)
+    }
+}
+
+/// Whether a segment is closed, as its manifest says; read again if the manifest has changed.
+fn is_closed(
+    known: &mut BTreeMap<String, (Stamp, bool)>,
+    name: &str,
+    manifest: &File,
+    segment: &Folder,
+) -> Result<bool, Error> {
+    let stamp = stamp(manifest).map_err(Error::io("read", segment.path()))?;
+    if let Some((_, is_closed)) = known.get(name).filter(|(known, _)| *known == stamp) {
+        return Ok(*is_closed);
+    }
+    let is_closed = Manifest::read_in(segment)?.state != State::Writing;
+    known.insert(name.to_string(), (stamp, is_closed));
+    Ok(is_closed)
+}
+
+impl Cursor {
+    fn new(table: &Table) -> Cursor {
+        Cursor { schema: table.stream_schema(), open: BTreeMap::new(), finished: BTreeSet::new() }
+    }
+
+    /// Reads what these segments have; returns how many of them were deleted before they could be opened.
+    fn read(
+        &mut self,
+        table: &'static Table,
+        segments: &BTreeMap<String, Segment>,
+        each: &mut impl FnMut(&RecordBatch),
+    ) -> Result<u64, Error> {
+        let mut missed = 0;
+        for (name, segment) in segments {
+            if self.finished.contains(name) {
+                continue;
+            }
+            let reading = self.open.entry(name.clone()).or_default();
             if reading.is_none()
-                && let Some((folder, _)) = &segment
+                && let Some((folder, _)) = segment
             {
                 *reading = Reading::open(folder, table)?;
             }
-            if let Some(reading) = reading {
-                while room > 0 {
-                    let Some(batch) = reading.next()? else { break };
-                    room = room.saturating_sub(batch.get_array_memory_size());
-                    batches.push(table.fit(&batch, &table.stream_schema())?);
+            match reading {
+                Some(reading) => {
+                    while let Some(batch) = reading.next()? {
+                        each(&table.fit(&batch, &self.schema)?);
+                    }
                 }
-                if room == 0 {
-                    return Ok(batches);
-                }
-            } else if segment.is_none() {
-                self.missed += 1;
+                None => missed += u64::from(segment.is_none()),
             }
             // The state was read before the rows, so these rows were the last.
-            if segment.is_none_or(|(_, is_ended)| is_ended) {
-                cursor.open.remove(&name);
-                cursor.finished.insert(name);
+            if segment.as_ref().is_none_or(|(_, is_closed)| *is_closed) {
+                self.open.remove(name);
+                self.finished.insert(name.clone());
             }
         }
-        Ok(batches)
-    }
-
-    /// Segments of which a table still has to be read, oldest first.
-    fn segments(&mut self, cursor: &mut Cursor) -> Result<Vec<Segment>, Error> {
-        if !self.is_kept {
-            if cursor.finished.contains("") {
-                return Ok(Vec::new());
-            }
-            let is_ended = Manifest::read_in(&self.folder)?.state != State::Writing;
-            let again = Folder::open(self.folder.path())?;
-            return Ok(vec![(String::new(), Some((again, is_ended)))]);
-        }
-        let names = kept::names(&self.folder)?;
-        let mut all: BTreeSet<String> = cursor.open.keys().cloned().collect();
-        for (place, name) in names.iter().enumerate() {
-            let is_before = names.get(place + 1).is_some_and(|next| kept::begin_of(next) <= self.since_ns);
-            if !is_before && !cursor.finished.contains(name) {
-                all.insert(name.clone());
-            }
-        }
-        cursor.finished.retain(|name| names.contains(name));
-        self.closed.retain(|name, _| names.contains(name));
-        let mut segments = Vec::new();
-        for name in all {
-            let closed = &mut self.closed;
-            let found = kept::segment_with(&self.folder, &name, |segment, manifest| {
-                let stamp = stamp(manifest).map_err(Error::io("read", segment.path()))?;
-                if let Some((_, is_closed)) = closed.get(&name).filter(|(known, _)| *known == stamp) {
-                    return Ok(*is_closed);
-                }
-                let is_closed = Manifest::read_in(segment)?.state != State::Writing;
-                closed.insert(name.clone(), (stamp, is_closed));
-                Ok(is_closed)
-            })?;
-            if found.is_none() && names.contains(&name) && !cursor.open.contains_key(&name) {
-                // The segment is being created or deleted.
-                continue;
-            }
-            segments.push((name, found));
-        }
-        Ok(segments)
+        Ok(missed)
     }
 }
 

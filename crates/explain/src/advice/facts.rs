@@ -165,7 +165,7 @@ impl Node {
 }
 
 /// Parses a duration: `3h`, `180m`, `10800000ms`. A number without a unit is milliseconds, as in 4.0.
-fn duration_s(text: &str) -> Option<f64> {
+pub(super) fn duration_s(text: &str) -> Option<f64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let number: f64 = text[..digits].parse().ok()?;
     let unit = match text[digits..].trim() {

@@ -11,6 +11,9 @@ pub(super) const GIB: i64 = 1 << 30;
 pub(super) fn healthy() -> Node {
     let settings = [
         ("max_hint_window", "3h"),
+        ("read_request_timeout", "5000ms"),
+        ("range_request_timeout", "10000ms"),
+        ("write_request_timeout", "2000ms"),
         ("concurrent_compactors", "2"),
         ("compaction_throughput", "64MiB/s"),
         ("disk_access_mode", "mmap_index_only"),
@@ -59,6 +62,9 @@ pub(super) fn healthy() -> Node {
         ("ClientRequest", "Read", "RemoteRequests", "Count", 10, 10),
         ("ClientRequest", "Write", "LocalRequests", "Count", 900, 900),
         ("ClientRequest", "Write", "RemoteRequests", "Count", 10, 10),
+        ("ClientRequest", "Read", "Timeouts", "Count", 4, 0),
+        ("ClientRequest", "RangeSlice", "Timeouts", "Count", 0, 0),
+        ("ClientRequest", "Write", "Timeouts", "Count", 9, 9),
         ("ClientRequest", "CASWrite", "Latency", "Count", 100, 100),
         ("ClientRequest", "CASWrite", "ContentionHistogram", "Count", 3, 3),
         ("Batch", "", "PartitionsPerUnloggedBatch", "Count", 5, 5),

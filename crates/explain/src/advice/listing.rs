@@ -4,7 +4,7 @@ use super::outdated::OUTDATED;
 use super::rule::Rule;
 use super::{
     caches, clients, collector, compaction, compression, debugging, deletes, disk, heap, indexes, partitions, pressure,
-    reads, rows, strategy, tombstones,
+    reads, rows, strategy, timeouts, tombstones,
 };
 use crate::text;
 
@@ -37,6 +37,7 @@ pub(super) const RULES: &[Rule] = &[
     collector::MARKING,
     pressure::BLOCKED_POOLS,
     pressure::DROPPED_MESSAGES,
+    timeouts::SHORT_TIMEOUTS,
     caches::ROW_CACHE,
     caches::KEY_CACHE,
     clients::TOKEN_AWARENESS,

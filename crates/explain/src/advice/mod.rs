@@ -28,6 +28,7 @@ mod rows;
 mod rule;
 mod strategy;
 mod thresholds;
+mod timeouts;
 mod tombstones;
 
 pub use listing::rules_as_markdown;

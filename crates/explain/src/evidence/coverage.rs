@@ -41,8 +41,8 @@ const SERIOUS_SHARE: f64 = 0.01;
 /// If at least this share of the requests was lost, the p99 may be wrong, because lost requests may have been among
 /// the slowest.
 const SERIOUS_REQUESTS_SHARE: f64 = 0.001;
-/// For lost samples: no finding about slow requests depends on samples, and a missing share changes shares of a flame
-/// graph by no more than itself.
+/// For lost samples: a missing share of the stacks changes shares of a flame graph by no more than itself, and the
+/// counters of CPUs and threads go on, so that the next sample has what was missed.
 const SERIOUS_SAMPLES_SHARE: f64 = 0.1;
 /// Sources on which no finding about slow requests depends, and their tables.
 const NOT_JUDGED_BY: [&str; 10] = [
@@ -62,7 +62,7 @@ const NOT_JUDGED_BY: [&str; 10] = [
 pub(crate) fn is_serious(source: &str, lost: i64, captured: i64) -> bool {
     let bound = match source {
         "requests" => SERIOUS_REQUESTS_SHARE,
-        "stacks" => SERIOUS_SAMPLES_SHARE,
+        "stacks" | "cpus" | "threads" => SERIOUS_SAMPLES_SHARE,
         _ => SERIOUS_SHARE,
     };
     lost > 0 && lost as f64 >= bound * (lost as f64 + captured as f64)
@@ -180,11 +180,13 @@ mod tests {
     #[test]
     fn a_loss_that_changes_no_conclusion_is_not_serious() {
         assert!(!is_serious("threads", 0, 0) && !is_serious("threads", 1, 1716) && !is_serious("requests", 1, 1716));
-        assert!(is_serious("threads", 20, 1700));
+        assert!(is_serious("pools", 20, 1700));
         // The loss changes which requests are the slowest percent.
         assert!(is_serious("requests", 5, 1700));
-        // Stacks are samples, so some may be missing.
-        assert!(!is_serious("stacks", 36, 1400) && is_serious("stacks", 200, 1400));
+        // Of samples some may be missing.
+        for samples in ["stacks", "cpus", "threads"] {
+            assert!(!is_serious(samples, 36, 1400) && is_serious(samples, 200, 1400));
+        }
         // Many rows of another source do not make up for the loss.
         assert!(is_serious("pauses", 5, 0));
     }

@@ -9,6 +9,7 @@ mod crowding;
 mod disk_time;
 mod events;
 mod governed;
+mod in_node;
 mod kind;
 mod machine;
 mod origin;
@@ -115,7 +116,7 @@ impl Evidence {
         let machine = Machine::load(engine)?;
         let shortage = Shortage::load(engine)?;
         let stops = Stops::load(engine)?.apart(&shortage, &machine.scarce());
-        let pools = Pools::load(engine)?;
+        let pools = Pools::load(engine, &requests)?;
         let limit = Limit::find(engine, &phases, &machine, &stops, &pools)?;
         if let Some(knee) = &mut knee {
             knee.limit.clone_from(&limit);

@@ -1,6 +1,8 @@
 //! Queues before the thread pools that requests go through.
 
-use crate::engine::Engine;
+use super::in_node::{self, Waited};
+use crate::engine::{Engine, Provider};
+use crate::requests::Requests;
 use crate::timeline::{Interval, merge};
 use crate::{Error, query};
 use serde::Serialize;
@@ -35,10 +37,16 @@ pub struct FullPool {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Pools(Vec<PoolSample>);
+pub(crate) struct Pools {
+    samples: Vec<PoolSample>,
+    /// Queues that the requests themselves show; empty unless their times are those in the node.
+    waited: Vec<Waited>,
+    /// The nodes of the requests.
+    nodes: Vec<String>,
+}
 
 impl Pools {
-    pub(crate) fn load(engine: &Engine) -> Result<Pools, Error> {
+    pub(crate) fn load(engine: &Engine, requests: &Requests) -> Result<Pools, Error> {
         let rows = engine.sql(&query::POOL_QUEUES.fill(&[]))?;
         let (time, active, pending) = (rows.integers("time_ns")?, rows.integers("active")?, rows.integers("pending")?);
         let (node, pool, max_size) = (rows.texts("node")?, rows.texts("pool")?, rows.integers_or_null("max_size")?);
@@ -59,18 +67,31 @@ impl Pools {
                 max_size: max_size[row].filter(|size| *size > 0),
             }
         });
-        Ok(Pools(samples.collect()))
+        let samples: Vec<PoolSample> = samples.collect();
+        let threads_of = |node: &String| {
+            let of_node = samples.iter().filter(|sample| sample.node == *node && sample.pool == in_node::POOL);
+            of_node.filter_map(|sample| sample.max_size).max().and_then(|size| usize::try_from(size).ok())
+        };
+        let waited = match engine.provider() {
+            // These times begin and end in the driver.
+            Provider::Load => Vec::new(),
+            Provider::Wire | Provider::Jvm => {
+                in_node::waited(requests, &requests.nodes.iter().map(threads_of).collect::<Vec<_>>())
+            }
+        };
+        Ok(Pools { samples, waited, nodes: requests.nodes.clone() })
     }
 
     /// When tasks waited before any pool.
     pub(crate) fn queues(&self) -> Vec<Interval> {
-        merge(self.0.iter().filter(|sample| sample.pending > 0).map(|sample| sample.window).collect())
+        let sampled = self.samples.iter().filter(|sample| sample.pending > 0).map(|sample| sample.window);
+        merge(sampled.chain(self.waited.iter().map(|waited| waited.window)).collect())
     }
 
     /// The pool whose threads were all at work in at least half of its samples of a window, and the share of those.
     pub(crate) fn full_throughout(&self, window: Interval) -> Option<FullPool> {
         let mut by_pool: BTreeMap<(&str, &str), Vec<&PoolSample>> = BTreeMap::new();
-        for sample in self.0.iter().filter(|sample| sample.window.overlaps(window)) {
+        for sample in self.samples.iter().filter(|sample| sample.window.overlaps(window)) {
             by_pool.entry((&sample.node, &sample.pool)).or_default().push(sample);
         }
         let full = by_pool.into_iter().filter_map(|((node, pool), samples)| {
@@ -91,9 +112,13 @@ impl Pools {
     /// (node, pool, most pending) of the pools that had waiting tasks in the window, the most first.
     pub(crate) fn longest_queues(&self, window: Interval) -> Vec<(String, String, i64)> {
         let mut most: BTreeMap<(&str, &str), i64> = BTreeMap::new();
-        for sample in self.0.iter().filter(|sample| sample.pending > 0 && sample.window.overlaps(window)) {
+        for sample in self.samples.iter().filter(|sample| sample.pending > 0 && sample.window.overlaps(window)) {
             let pending = most.entry((&sample.node, &sample.pool)).or_default();
             *pending = sample.pending.max(*pending);
+        }
+        for waited in self.waited.iter().filter(|waited| waited.window.overlaps(window)) {
+            let pending = most.entry((&self.nodes[usize::from(waited.node)], in_node::POOL)).or_default();
+            *pending = i64::try_from(waited.most).unwrap_or(i64::MAX).max(*pending);
         }
         let mut most: Vec<(String, String, i64)> =
             most.into_iter().map(|((node, pool), pending)| (node.into(), pool.into(), pending)).collect();
@@ -104,7 +129,8 @@ impl Pools {
     /// Pools that were full in the windows, those that were full most often first.
     pub(crate) fn full(&self, windows: &[Interval]) -> Vec<FullPool> {
         let mut samples: BTreeMap<(&str, &str), Vec<&PoolSample>> = BTreeMap::new();
-        for sample in self.0.iter().filter(|sample| windows.iter().any(|window| sample.window.overlaps(*window))) {
+        for sample in self.samples.iter().filter(|sample| windows.iter().any(|window| sample.window.overlaps(*window)))
+        {
             samples.entry((&sample.node, &sample.pool)).or_default().push(sample);
         }
         let mut full: Vec<FullPool> = samples

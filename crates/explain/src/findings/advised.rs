@@ -6,7 +6,7 @@
 
 use super::claim::Claim;
 use super::finding::Finding;
-use super::in_common;
+use super::{ended, errors, in_common};
 use crate::advice::Advice;
 use crate::cql::is_name_of;
 use crate::evidence::Evidence;
@@ -22,6 +22,8 @@ const THE_SAME: &[(&str, &str)] = &[
     ("gc-time", "gc-pause"),
     ("compaction-behind", "compaction-or-flush"),
     ("blocked-pools", "pool-queue"),
+    ("short-timeouts", errors::NAME),
+    ("heap-full", ended::NAME),
     ("tombstones-per-read", in_common::NAME),
     ("wide-partitions", in_common::NAME),
     ("lwt-contention", in_common::NAME),
@@ -50,7 +52,14 @@ fn is_the_same(advice: &Advice, finding: &Finding) -> bool {
         (Some(own), Some(other)) => own == other,
         _ => true,
     };
-    speaks_of_it && finding.severity >= advice.severity && is_of_its_table()
+    let is_of_its_node =
+        || finding.finding != ended::NAME || advice.evidence.iter().any(|evidence| evidence.node == finding.node);
+    speaks_of_it && finding.severity >= advice.severity && is_of_its_table() && is_of_its_node()
+}
+
+/// Whether advice was added to a finding.
+pub(super) fn is_added_to(finding: &Finding) -> bool {
+    finding.evidence["advice"].is_array()
 }
 
 /// Whether a finding is advice about a table, which is attributed to no request.
@@ -71,7 +80,11 @@ fn add_to(finding: &mut Finding, advice: &Advice) {
     finding.detail = format!("{} Over the whole recording: {}.", finding.detail, seen(advice));
     // No advice for suspects, which need more evidence first, and for cleared causes.
     if !finding.claims.iter().any(|claim| matches!(claim, Claim::Suspects { .. } | Claim::Clears { .. })) {
-        finding.next.clone_from(&advice.advice);
+        finding.next = match finding.finding {
+            // Why a process ended is a guess until its logs were read.
+            ended::NAME => format!("{} To be sure, {}", advice.advice, finding.next),
+            _ => advice.advice.clone(),
+        };
     }
     if let Value::Object(figures) = &mut finding.evidence {
         let all = figures.entry("advice").or_insert_with(|| json!([]));

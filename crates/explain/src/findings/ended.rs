@@ -7,6 +7,7 @@ use crate::timeline::Interval;
 use crate::{query, text};
 use serde_json::json;
 
+pub(super) const NAME: &str = "node-ended";
 /// The kind of the event.
 const ENDED: &str = "ended";
 /// The sampler and the recorder may both see a process end, and no process starts and ends within this time.
@@ -18,7 +19,7 @@ pub(super) struct NodeEnded;
 
 impl Check for NodeEnded {
     fn name(&self) -> &'static str {
-        "node-ended"
+        NAME
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
@@ -49,7 +50,8 @@ fn finding(name: &'static str, event: &Event, evidence: &Evidence) -> Finding {
     };
     let window = Interval { start: event.time_ns, end: until_ns.max(event.time_ns + 1) };
     let mut finding = Finding::new(name, Severity::Critical, title, format!("{after}{before}"), window);
-    finding.next = "read the end of its system.log and the kernel's log: `journalctl -k --grep 'killed process'`, hs_err_pid*.log."
+    finding.next = "read the end of its system.log, what the JVM printed (Terminating due to java.lang.OutOfMemoryError), hs_err_pid*.log, \
+                    and the kernel's log: `journalctl -k --grep 'killed process'`."
         .into();
     finding.node.clone_from(&event.node);
     finding.weight = BEFORE_OTHERS;

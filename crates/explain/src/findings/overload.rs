@@ -60,6 +60,9 @@ fn next(overloaded: &[&Phase], evidence: &Evidence) -> &'static str {
     match (overloaded.is_empty(), limit) {
         (true, _) => "add steps with higher rates, to find the limit.",
         (false, Some(Resource::Client)) => "give the load driver another machine, then run again.",
+        (false, Some(Resource::Disk)) if evidence.judges_overload => {
+            "see what is read and written (`helenus io RECORDING`), and ask less of the disk or take a faster one; or run again with a lower --rate."
+        }
         (false, _) if evidence.judges_overload => "run again with a lower --rate, to see other causes.",
         (false, _) => "stay below the rate that was kept up with, or raise the limit named.",
     }

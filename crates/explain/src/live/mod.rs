@@ -196,16 +196,7 @@ impl Live {
         tail: &mut Tail,
         tables: impl IntoIterator<Item = &'t str>,
     ) -> Result<(), helenus_recording::Error> {
-        for table in tables {
-            loop {
-                let batches = tail.next(table)?;
-                if batches.is_empty() {
-                    break;
-                }
-                batches.iter().for_each(|batch| self.take(table, batch));
-            }
-        }
-        Ok(())
+        tail.follow(tables, |table, batch| self.take(table, batch))
     }
 
     /// Marks the recording as ended: no more rows come, and its last bin is complete.

@@ -85,6 +85,18 @@ fn a_node_whose_process_ends_is_the_first_finding() {
     assert_eq!(top.title, format!("The process of {NODE} ended at 22:13:40 UTC"));
     assert!(top.detail.starts_with("No answer was recorded in the 10.0 s after it."), "{}", top.detail);
     assert!(explained.explanation.answer.contains("ended at 22:13:40"), "{}", explained.explanation.answer);
+    assert!(top.next.starts_with("read the end of its system.log"), "{}", top.next);
+    // A full heap is the likely reason; its logs say whether it was.
+    let more = |recorder: &Recorder| {
+        ends().more.unwrap()(recorder);
+        let (setting, value) = ("jvm.heap_max_bytes", "180000000");
+        recorder.append(rows::Setting { time_ns: T0, node: NODE, setting, value, source: "jmx" });
+    };
+    let full = World { more: Some(more), ..ends() }.explain();
+    let top = full.top();
+    assert_eq!(top.finding, "node-ended", "{}", full.explanation);
+    assert!(top.detail.contains("of the heap") && top.next.contains("Give the heap more memory"), "{top:?}");
+    assert!(top.next.contains("To be sure, read the end of its system.log"), "{}", top.next);
     let folder = tempfile::TempDir::new().unwrap();
     let engine = Engine::open(&[ends().record(&folder.path().join("r"))]).unwrap();
     let before = Options { window: Some((T0 + 2 * S, T0 + 12 * S)), ..Options::default() };

@@ -104,17 +104,8 @@ impl Follower {
     }
 
     fn read(&self, tail: &mut Tail) -> Result<()> {
-        for table in Live::TABLES {
-            loop {
-                let batches = tail.next(table)?;
-                if batches.is_empty() {
-                    break;
-                }
-                let mut live = open(&self.live);
-                batches.iter().for_each(|batch| live.take(table, batch));
-            }
-        }
-        Ok(())
+        // The figures are free for pages between two batches.
+        Ok(tail.follow(Live::TABLES, |table, batch| open(&self.live).take(table, batch))?)
     }
 
     /// The window of the last `seconds` until `until_s`, by default until the newest row, within what is kept in memory.

@@ -232,6 +232,13 @@ fn a_segment_that_was_abandoned_leaves_nothing() {
     keeper.close(&mut |_| {}).unwrap();
 }
 
+/// The numbers of the requests that have come since the last call.
+fn new_in(tail: &mut Tail) -> Vec<i64> {
+    let mut numbers = Vec::new();
+    tail.follow(["requests"], |_, batch| numbers.extend(numbers_of(batch))).unwrap();
+    numbers
+}
+
 /// A thread that writes rows without a pause, while segments are closed and deleted.
 #[test]
 fn a_tail_has_each_row_once() {
@@ -261,10 +268,8 @@ fn a_tail_has_each_row_once() {
         let mut read = Vec::new();
         loop {
             let was_over = is_over.load(Ordering::Acquire);
-            let batches = tail.next("requests").unwrap();
-            let is_empty = batches.is_empty();
-            batches.iter().for_each(|batch| read.extend(numbers_of(batch)));
-            if was_over && is_empty {
+            read.extend(new_in(&mut tail));
+            if was_over {
                 break;
             }
             std::thread::sleep(Duration::from_millis(3));
@@ -275,9 +280,13 @@ fn a_tail_has_each_row_once() {
     sorted.sort_unstable();
     assert!(sorted.iter().copied().eq(0..written), "{} of {written} rows", sorted.len());
     // A table that is read for the first time is read from its files.
-    let marks: usize = tail.next("marks").unwrap().iter().map(arrow::array::RecordBatch::num_rows).sum();
+    let mut marks = 0;
+    tail.follow(["requests", "marks", "no_such_table"], |table, batch| {
+        assert_eq!(table, "marks");
+        marks += batch.num_rows();
+    })
+    .unwrap();
     assert_eq!((marks, tail.missed(), tail.is_growing()), (3, 0, false));
-    assert!(tail.next("requests").unwrap().is_empty() && tail.next("no_such_table").unwrap().is_empty());
 }
 
 #[test]
@@ -287,8 +296,7 @@ fn a_tail_reads_what_it_holds_when_its_segment_is_deleted() {
     append(keeper.recorder(), 0..10);
     flushed(&keeper, 10);
     let mut tail = Tail::open(&folder, 0).unwrap();
-    let rows = |tail: &mut Tail| tail.next("requests").unwrap().iter().map(|batch| batch.num_rows()).sum::<usize>();
-    assert_eq!(rows(&mut tail), 10);
+    assert_eq!(new_in(&mut tail).len(), 10);
     append(keeper.recorder(), 10..20);
     turn(&mut keeper);
     let begun = Instant::now();
@@ -296,10 +304,10 @@ fn a_tail_reads_what_it_holds_when_its_segment_is_deleted() {
         assert!(begun.elapsed() < Duration::from_secs(60));
         keeper.sweep();
     }
-    assert_eq!(rows(&mut tail), 10, "the rows that came before it was deleted");
+    assert_eq!(new_in(&mut tail).len(), 10, "the rows that came before it was deleted");
     append(keeper.recorder(), 20..25);
     keeper.close(&mut |_| {}).unwrap();
-    assert_eq!(rows(&mut tail), 5);
+    assert_eq!(new_in(&mut tail).len(), 5);
 }
 
 #[test]
@@ -307,12 +315,11 @@ fn a_tail_of_a_recording_without_segments_ends_with_it() {
     let (_place, folder) = place();
     let recorder = Recorder::create(&folder, Manifest::new("growing", "test")).unwrap();
     let mut tail = Tail::open(&folder, 0).unwrap();
-    assert!(tail.next("requests").unwrap().is_empty() && tail.is_growing());
+    assert!(new_in(&mut tail).is_empty() && tail.is_growing());
     append(&recorder, 0..10);
     recorder.close().unwrap();
-    let read: Vec<i64> = tail.next("requests").unwrap().iter().flat_map(numbers_of).collect();
-    assert!(read.into_iter().eq(0..10));
-    assert!(tail.next("requests").unwrap().is_empty() && !tail.is_growing());
+    assert!(new_in(&mut tail).into_iter().eq(0..10));
+    assert!(new_in(&mut tail).is_empty() && !tail.is_growing());
 }
 
 #[test]
@@ -325,8 +332,7 @@ fn a_tail_begins_with_the_segment_of_a_time() {
     let since_ns = keeper.recorder().clock().now_ns();
     keeper.close(&mut |_| {}).unwrap();
     let mut tail = Tail::open(&folder, since_ns).unwrap();
-    let read: Vec<i64> = tail.next("requests").unwrap().iter().flat_map(numbers_of).collect();
-    assert!(read.into_iter().eq(10..20));
+    assert!(new_in(&mut tail).into_iter().eq(10..20));
 }
 
 #[test]
