@@ -2,7 +2,7 @@
 
 use crate::engine::Provider;
 use crate::evidence::Evidence;
-use crate::findings::{Claim, Finding, MATERIAL_NS, materiality};
+use crate::findings::{Claim, Finding, MATERIAL_NS, fails_unexplained, materiality};
 use crate::percentiles::{Percentiles, median};
 use crate::severity::Severity;
 use crate::text;
@@ -15,7 +15,8 @@ pub(crate) fn answer(evidence: &Evidence, findings: &[Finding]) -> String {
         _ => seen(evidence).into_iter().chain([why(top, findings)]).collect(),
     };
     let leading = leading(findings).unwrap_or(top);
-    let next = [leading, top].into_iter().map(|finding| finding.next.as_str()).find(|next| !next.is_empty());
+    let steps = if fails_unexplained(top) { [leading, top] } else { [top, leading] };
+    let next = steps.into_iter().map(|finding| finding.next.as_str()).find(|next| !next.is_empty());
     sentences.extend(next.map(|next| format!("Next: {}", first_sentence(next))));
     sentences.join(" ")
 }

@@ -75,6 +75,7 @@ pub use spectrogram::{
 pub use sstables::{Sstable, SstableGroup, sstable_groups, sstables};
 pub use statements::{Select, selects};
 pub use tables::{TableHealth, tables};
+pub use text::time_of_day;
 pub use traffic::{
     ClientFigures, LatencyCell, PartitionFigures, PartitionMeasure, PartitionTraffic, SAMPLED, SlowRequest,
     StatementDetail, StatementFigures, TableSkew, TrafficFigures, TrafficFilter, TrafficTable, client_traffic,

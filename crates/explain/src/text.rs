@@ -88,7 +88,7 @@ pub(crate) fn iso(time_ns: i64) -> String {
 }
 
 /// Formats a time of day in UTC: `03:12:40`.
-pub(crate) fn time_of_day(time_ns: i64) -> String {
+pub fn time_of_day(time_ns: i64) -> String {
     iso(time_ns).get(11..19).unwrap_or_default().to_string()
 }
 

@@ -7,7 +7,7 @@ use crate::private::Folder;
 use crate::reader::{self, Place};
 use crate::schema::Table;
 use crate::stream::{EXTENSION, PART};
-use crate::{Error, parquet, salvage};
+use crate::{Error, descriptors, parquet, salvage};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,6 +64,8 @@ impl Tail {
     /// segments is read from its beginning.
     pub fn open(path: &Path, since_ns: i64) -> Result<Tail, Error> {
         let (folder, manifest) = Manifest::read(path)?;
+        // A file for each table and segment.
+        descriptors::allow_many();
         let is_kept = manifest.kept.is_some();
         Ok(Tail { folder, is_kept, since_ns, cursors: BTreeMap::new(), closed: BTreeMap::new(), missed: 0 })
     }
@@ -77,9 +79,15 @@ impl Tail {
     ) -> Result<(), Error> {
         let tables: Vec<&'static Table> = tables.into_iter().filter_map(Table::named).collect();
         let segments = self.segments(&tables)?;
-        for table in tables {
+        // Reading can take so long that a segment is deleted meanwhile, so all files are opened before.
+        for table in &tables {
             let cursor = self.cursors.entry(table.name).or_insert_with(|| Cursor::new(table));
-            self.missed += cursor.read(table, &segments, &mut |batch| each(table.name, batch))?;
+            self.missed += cursor.open_all(table, &segments)?;
+        }
+        for table in tables {
+            if let Some(cursor) = self.cursors.get_mut(table.name) {
+                self.missed += cursor.read(table, &segments, &mut |batch| each(table.name, batch))?;
+            }
         }
         Ok(())
     }
@@ -99,6 +107,9 @@ impl Tail {
     /// is one that has no name.
     fn segments(&mut self, tables: &[&'static Table]) -> Result<BTreeMap<String, Segment>, Error> {
         if !self.is_kept {
+            if !self.is_unfinished("", tables) {
+                return Ok(BTreeMap::new());
+            }
             let manifest = self.folder.open_file(FILE_NAME)?;
             let is_closed = is_closed(&mut self.closed, "", &manifest, &self.folder)?;
             let again = Folder::open(self.folder.path())?;
@@ -109,14 +120,14 @@ impl Tail {
             cursor.finished.retain(|name| names.contains(name));
         }
         self.closed.retain(|name, _| names.contains(name));
-        let cursors = || tables.iter().map(|table| self.cursors.get(table.name));
-        let is_unfinished =
-            |name: &String| cursors().any(|cursor| cursor.is_none_or(|cursor| !cursor.finished.contains(name)));
-        let open: BTreeSet<String> = cursors().flatten().flat_map(|cursor| cursor.open.keys().cloned()).collect();
+        let cursors = tables.iter().filter_map(|table| self.cursors.get(table.name));
+        let open: BTreeSet<String> = cursors.flat_map(|cursor| cursor.open.keys().cloned()).collect();
         let is_before = |place: usize| names.get(place + 1).is_some_and(|next| kept::begin_of(next) <= self.since_ns);
-        let new = names.iter().enumerate().filter(|(place, name)| !is_before(*place) && is_unfinished(name));
+        let is_new = |place: usize, name: &str| !is_before(place) && self.is_unfinished(name, tables);
+        let new = names.iter().enumerate().filter(|(place, name)| is_new(*place, name));
+        let wanted: BTreeSet<&String> = new.map(|(_, name)| name).chain(&open).collect();
         let mut segments = BTreeMap::new();
-        for name in new.map(|(_, name)| name).chain(&open) {
+        for name in wanted {
             let closed = &mut self.closed;
             let found =
                 kept::segment_with(&self.folder, name, |segment, manifest| is_closed(closed, name, manifest, segment))?;
@@ -126,6 +137,12 @@ impl Tail {
             }
         }
         Ok(segments)
+    }
+
+    /// Whether one of these tables still has to be read from a segment.
+    fn is_unfinished(&self, name: &str, tables: &[&'static Table]) -> bool {
+        let mut cursors = tables.iter().map(|table| self.cursors.get(table.name));
+        cursors.any(|cursor| cursor.is_none_or(|cursor| !cursor.finished.contains(name)))
     }
 }
 
@@ -150,6 +167,25 @@ impl Cursor {
         Cursor { schema: table.stream_schema(), open: BTreeMap::new(), finished: BTreeSet::new() }
     }
 
+    /// Opens the files of segments that are not open yet; returns how many were deleted before.
+    fn open_all(&mut self, table: &'static Table, segments: &BTreeMap<String, Segment>) -> Result<u64, Error> {
+        let mut missed = 0;
+        for (name, segment) in segments {
+            let Some((folder, is_closed)) = segment.as_ref().filter(|_| !self.finished.contains(name)) else {
+                continue;
+            };
+            let reading = self.open.entry(name.clone()).or_default();
+            if reading.is_none() {
+                *reading = Reading::open(folder, table)?;
+            }
+            let is_gone = || folder.open_file(FILE_NAME).is_err_and(|error| error.is_not_found());
+            if reading.is_none() && *is_closed && is_gone() {
+                missed += 1;
+            }
+        }
+        Ok(missed)
+    }
+
     /// Reads what these segments have; returns how many of them were deleted before they could be opened.
     fn read(
         &mut self,
@@ -159,22 +195,15 @@ impl Cursor {
     ) -> Result<u64, Error> {
         let mut missed = 0;
         for (name, segment) in segments {
-            if self.finished.contains(name) {
-                continue;
-            }
-            let reading = self.open.entry(name.clone()).or_default();
-            if reading.is_none()
-                && let Some((folder, _)) = segment
-            {
-                *reading = Reading::open(folder, table)?;
-            }
-            match reading {
-                Some(reading) => {
+            match self.open.get_mut(name) {
+                Some(Some(reading)) => {
                     while let Some(batch) = reading.next()? {
                         each(&table.fit(&batch, &self.schema)?);
                     }
                 }
-                None => missed += u64::from(segment.is_none()),
+                Some(None) => missed += u64::from(segment.is_none()),
+                // This table was finished before.
+                None => continue,
             }
             // The state was read before the rows, so these rows were the last.
             if segment.as_ref().is_none_or(|(_, is_closed)| *is_closed) {

@@ -75,8 +75,8 @@ fn dropped_messages(node: &Node) -> Checked {
         "The node could not keep up. A write that was dropped is missing on this replica until a hint, a read repair or a \
          repair brings it: repair what was written meanwhile, and see what kept the node busy (helenus explain)."
     } else {
-        "The node could not keep up, and answered nobody: see what kept it busy (helenus explain), and shed load before its \
-         queues do (helenus valve)."
+        "Their senders got no answer from this node: see what kept it busy (helenus explain), whether the timeouts of cassandra.yaml \
+         are short, and shed load before its queues do (helenus valve)."
     };
     Ok(Some(Found {
         severity: Severity::Warning,

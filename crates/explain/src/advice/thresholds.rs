@@ -161,6 +161,10 @@ pub(super) const BATCH_PARTITIONS: Threshold = Threshold::new(
     "partitions",
     "cassandra.yaml: default of unlogged_batch_across_partitions_warn_threshold",
 );
+pub(super) const SHORT_TIMEOUT: Threshold =
+    Threshold::new("short timeout", 2.0, "times shorter than the default", "judgement: half of the default");
+pub(super) const MANY_TIMEOUTS: Threshold =
+    Threshold::new("timeouts that matter", 0.001, "of the requests", "judgement");
 pub(super) const CONTENDED: Threshold = Threshold::new("contended transactions", 0.1, "of transactions", "judgement");
 pub(super) const TRACE_EVENTS: Threshold = Threshold::new(
     "trace events",

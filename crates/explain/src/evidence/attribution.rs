@@ -127,7 +127,10 @@ pub(super) fn attribute(
             let accountable: Vec<i64> = causes
                 .iter()
                 .zip(&effects)
-                .map(|(cause, effects)| accountable_to(cause, effects, request))
+                .map(|(cause, effects)| match (cause.kind, accountable_to(cause, effects, request)) {
+                    (CauseKind::PoolQueue, ns) => throughout.pools.waited_ns(request, ns),
+                    (_, ns) => ns,
+                })
                 .map(|ns| if accounts_for(ns, request) { ns } else { 0 })
                 .collect();
             match choose(causes, &accountable) {

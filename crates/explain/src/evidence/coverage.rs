@@ -70,7 +70,12 @@ pub(crate) fn is_serious(source: &str, lost: i64, captured: i64) -> bool {
 
 impl Lost {
     pub(crate) fn is_serious(&self) -> bool {
-        self.rows.is_none_or(|rows| is_serious(&self.what, rows, self.captured))
+        let source = match self.what.as_str() {
+            // Rows that were made and then lost had their part of the counters.
+            "cpus" | "threads" if !self.by_source => "rows",
+            source => source,
+        };
+        self.rows.is_none_or(|rows| is_serious(source, rows, self.captured))
     }
 
     /// Whether a finding about slow requests may be wrong because of the loss.

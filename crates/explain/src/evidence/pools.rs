@@ -1,12 +1,13 @@
 //! Queues before the thread pools that requests go through.
 
-use super::in_node::{self, Waited};
+use super::in_node::{self, Waited, Waits};
+use crate::association::SlowRequest;
 use crate::engine::{Engine, Provider};
 use crate::requests::Requests;
-use crate::timeline::{Interval, merge};
+use crate::timeline::{Interval, covered_ns, merge};
 use crate::{Error, query};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A window with fewer samples than this is not judged.
 const FEWEST_SAMPLES: usize = 5;
@@ -15,6 +16,7 @@ const LONGEST_SAMPLE_NS: i64 = 2_000_000_000;
 
 #[derive(Debug, Clone)]
 pub(crate) struct PoolSample {
+    time_ns: i64,
     /// A sample represents the time from half-way to the previous sample until half-way to the next.
     window: Interval,
     node: String,
@@ -39,8 +41,12 @@ pub struct FullPool {
 #[derive(Debug, Default)]
 pub(crate) struct Pools {
     samples: Vec<PoolSample>,
-    /// Queues that the requests themselves show; empty unless their times are those in the node.
-    waited: Vec<Waited>,
+    /// Waits that the requests themselves show; none unless their times are those in the node, and its threads are known.
+    waits: Waits,
+    /// Whether the threads of each node of the requests are known.
+    are_known: Vec<bool>,
+    /// When tasks waited before other pools.
+    behind: Vec<Interval>,
     /// The nodes of the requests.
     nodes: Vec<String>,
 }
@@ -59,6 +65,7 @@ impl Pools {
                 distance.or(other).unwrap_or_default().min(LONGEST_SAMPLE_NS) / 2
             };
             PoolSample {
+                time_ns: time[row],
                 window: Interval { start: time[row] - half(before, after), end: time[row] + half(after, before) },
                 node: node[row].clone(),
                 pool: pool[row].clone(),
@@ -72,20 +79,56 @@ impl Pools {
             let of_node = samples.iter().filter(|sample| sample.node == *node && sample.pool == in_node::POOL);
             of_node.filter_map(|sample| sample.max_size).max().and_then(|size| usize::try_from(size).ok())
         };
-        let waited = match engine.provider() {
+        let threads: Vec<Option<usize>> = match engine.provider() {
             // These times begin and end in the driver.
             Provider::Load => Vec::new(),
-            Provider::Wire | Provider::Jvm => {
-                in_node::waited(requests, &requests.nodes.iter().map(threads_of).collect::<Vec<_>>())
-            }
+            Provider::Wire | Provider::Jvm => requests.nodes.iter().map(threads_of).collect(),
         };
-        Ok(Pools { samples, waited, nodes: requests.nodes.clone() })
+        let behind = samples.iter().filter(|sample| sample.pending > 0 && sample.pool != in_node::POOL);
+        let mut pools = Pools {
+            behind: merge(behind.map(|sample| sample.window).collect()),
+            waits: in_node::waits(requests, &threads),
+            are_known: threads.iter().map(Option::is_some).collect(),
+            nodes: requests.nodes.clone(),
+            samples,
+        };
+        pools.drop_refuted();
+        Ok(pools)
+    }
+
+    /// How much of the time that a request overlapped queues it can have waited in one: its own wait for a thread, if that
+    /// is known, and no queue before another pool was seen meanwhile.
+    pub(crate) fn waited_ns(&self, request: &SlowRequest, overlapped_ns: i64) -> i64 {
+        let under_way = Interval { start: request.start, end: request.end };
+        let is_known = self.are_known.get(usize::from(request.node)).copied().unwrap_or(false);
+        if !is_known || covered_ns(&self.behind, under_way) > 0 {
+            return overlapped_ns;
+        }
+        let waits = &self.waits.of_requests;
+        let own = waits.binary_search_by_key(&request.row, |(row, _)| *row).map_or(0, |place| waits[place].1);
+        own.min(overlapped_ns)
+    }
+
+    /// Drops queues in which samples saw idle threads: those requests were in the node and waited elsewhere, such as in
+    /// sockets that nobody read.
+    fn drop_refuted(&mut self) {
+        let Pools { samples, waits, nodes, .. } = self;
+        // Sorted by node and time, as the query sorts them.
+        let of_threads: Vec<&PoolSample> = samples.iter().filter(|sample| sample.pool == in_node::POOL).collect();
+        waits.queues.retain(|Waited { window, node, .. }| {
+            let node = &nodes[usize::from(*node)];
+            let from = of_threads.partition_point(|sample| (&sample.node, sample.time_ns) < (node, window.start));
+            let within = of_threads[from..].iter().take_while(|one| one.node == *node && one.time_ns < window.end);
+            let is_idle = |sample: &PoolSample| sample.max_size.is_some_and(|size| sample.active < size);
+            let mut within = within.peekable();
+            within.peek().is_none() || !within.all(|sample| is_idle(sample))
+        });
     }
 
     /// When tasks waited before any pool.
     pub(crate) fn queues(&self) -> Vec<Interval> {
         let sampled = self.samples.iter().filter(|sample| sample.pending > 0).map(|sample| sample.window);
-        merge(sampled.chain(self.waited.iter().map(|waited| waited.window)).collect())
+        merge(sampled.chain(self.waits.queues.iter().map(|waited| waited.window)).collect())
     }
 
     /// The pool whose threads were all at work in at least half of its samples of a window, and the share of those.
@@ -109,6 +152,18 @@ impl Pools {
         full.max_by(|a, b| a.share.total_cmp(&b.share).then(a.most_pending.cmp(&b.most_pending)))
     }
 
+    /// Whether the samples of a pool saw a queue of this length in a window; otherwise the requests show it.
+    pub(crate) fn is_sampled(&self, (node, pool): (&str, &str), pending: i64, window: Interval) -> bool {
+        let is_of_it = |sample: &&PoolSample| sample.node == node && sample.pool == pool && sample.pending >= pending;
+        self.samples.iter().filter(is_of_it).any(|sample| sample.window.overlaps(window))
+    }
+
+    /// The number of threads that a pool can have.
+    pub(crate) fn threads(&self, (node, pool): (&str, &str)) -> Option<i64> {
+        let of_pool = self.samples.iter().filter(|sample| sample.node == node && sample.pool == pool);
+        of_pool.filter_map(|sample| sample.max_size).max()
+    }
+
     /// (node, pool, most pending) of the pools that had waiting tasks in the window, the most first.
     pub(crate) fn longest_queues(&self, window: Interval) -> Vec<(String, String, i64)> {
         let mut most: BTreeMap<(&str, &str), i64> = BTreeMap::new();
@@ -116,7 +171,14 @@ impl Pools {
             let pending = most.entry((&sample.node, &sample.pool)).or_default();
             *pending = sample.pending.max(*pending);
         }
-        for waited in self.waited.iter().filter(|waited| waited.window.overlaps(window)) {
+        // Requests may hold their threads because the stage behind them is full.
+        let is_behind = |sample: &&PoolSample| {
+            let is_full = sample.pending > 0 && sample.max_size.is_some_and(|size| sample.active >= size);
+            is_full && sample.pool != in_node::POOL && sample.window.overlaps(window)
+        };
+        let full: BTreeSet<&str> = self.samples.iter().filter(is_behind).map(|sample| sample.node.as_str()).collect();
+        let of_threads = self.waits.queues.iter().filter(|waited| waited.window.overlaps(window));
+        for waited in of_threads.filter(|waited| !full.contains(self.nodes[usize::from(waited.node)].as_str())) {
             let pending = most.entry((&self.nodes[usize::from(waited.node)], in_node::POOL)).or_default();
             *pending = i64::try_from(waited.most).unwrap_or(i64::MAX).max(*pending);
         }

@@ -138,7 +138,12 @@ impl Stops {
 
     /// Whether stops with this label were waits for a CPU.
     pub(crate) fn has_wait(&self, label: &str) -> bool {
-        self.waits.iter().chain(&self.throttled).any(|stop| stop.label == label)
+        self.waits_with(label).next().is_some()
+    }
+
+    /// The stops with this label that were waits for a CPU.
+    pub(crate) fn waits_with<'a>(&'a self, label: &'a str) -> impl Iterator<Item = &'a Stop> {
+        self.waits.iter().chain(&self.throttled).filter(move |stop| stop.label == label)
     }
 
     fn take_pauses(&mut self, engine: &Engine) -> Result<(), Error> {

@@ -22,8 +22,7 @@ const THE_SAME: &[(&str, &str)] = &[
     ("gc-time", "gc-pause"),
     ("compaction-behind", "compaction-or-flush"),
     ("blocked-pools", "pool-queue"),
-    ("short-timeouts", errors::NAME),
-    ("heap-full", ended::NAME),
+    (SHORT_TIMEOUTS, errors::NAME),
     ("tombstones-per-read", in_common::NAME),
     ("wide-partitions", in_common::NAME),
     ("lwt-contention", in_common::NAME),
@@ -33,9 +32,18 @@ const THE_SAME: &[(&str, &str)] = &[
 /// Rules about a kind of statement, whatever its table.
 const OF_KINDS: &[(&str, &str)] = &[("lwt-contention", "lightweight transaction"), ("unlogged-batches", "batch")];
 
+/// A full heap is a likely reason why a process ended.
+const HEAP_FULL: &str = "heap-full";
+const SHORT_TIMEOUTS: &str = "short-timeouts";
+/// Requests that fail because of a setting come before all that is slow, and after a node without a process and an overload.
+const FAILED_BY_SETTING: f64 = 1e15;
+
 /// Adds all advice to the findings.
 pub(super) fn add(evidence: &Evidence, findings: &mut Vec<Finding>) {
     for advice in &evidence.advised {
+        if advice.rule == HEAP_FULL && ended_for(advice, findings) {
+            continue;
+        }
         match findings.iter_mut().find(|finding| is_the_same(advice, finding)) {
             Some(finding) => add_to(finding, advice),
             None => findings.push(finding(advice, evidence)),
@@ -52,9 +60,39 @@ fn is_the_same(advice: &Advice, finding: &Finding) -> bool {
         (Some(own), Some(other)) => own == other,
         _ => true,
     };
-    let is_of_its_node =
-        || finding.finding != ended::NAME || advice.evidence.iter().any(|evidence| evidence.node == finding.node);
-    speaks_of_it && finding.severity >= advice.severity && is_of_its_table() && is_of_its_node()
+    let is_why = || advice.rule != SHORT_TIMEOUTS || are_mostly_short_timeouts(advice, finding);
+    speaks_of_it && finding.severity >= advice.severity && is_of_its_table() && is_why()
+}
+
+/// Whether most of the failed requests timed out, and not since the server stopped or had too many of them.
+fn are_mostly_short_timeouts(advice: &Advice, errors: &Finding) -> bool {
+    let Some(evidence) = advice.evidence.first() else { return false };
+    let is_of_writes = evidence.figures["setting"].as_str().is_some_and(|setting| setting.starts_with("write"));
+    let of_node = if is_of_writes { "write_timeout" } else { "read_timeout" };
+    let count = |name: &str| errors.evidence[name].as_u64().unwrap_or(0);
+    let timed_out = |outcome: &str| errors.evidence["outcomes"][outcome].as_u64().unwrap_or(0);
+    // The load driver names no kind.
+    let timeouts = timed_out(of_node) + timed_out("timeout");
+    let elsewhere = count("met_gc") + count("met_server_stall") + count("in_overloaded_phases");
+    timeouts * 2 > count("failed") && elsewhere * 2 < count("failed")
+}
+
+/// Adds the advice to the ends of the processes of its nodes. Returns whether that were all of its nodes.
+fn ended_for(advice: &Advice, findings: &mut [Finding]) -> bool {
+    let mut are_all = true;
+    for evidence in &advice.evidence {
+        let ends =
+            findings.iter_mut().filter(|finding| finding.finding == ended::NAME && finding.node == evidence.node);
+        let mut is_any = false;
+        for end in ends {
+            is_any = true;
+            end.detail = format!("{} Over the whole recording: {}.", end.detail, evidence.text);
+            // Why it ended is a guess until its logs were read.
+            end.next = format!("{} If it was for lack of heap: {}", end.next, advice.advice);
+        }
+        are_all &= is_any;
+    }
+    are_all
 }
 
 /// Whether advice was added to a finding.
@@ -77,14 +115,13 @@ fn is_of_a_subject(advice: &Advice, finding: &Finding) -> bool {
 
 fn add_to(finding: &mut Finding, advice: &Advice) {
     finding.severity = finding.severity.max(advice.severity);
+    if advice.rule == SHORT_TIMEOUTS {
+        finding.weight = FAILED_BY_SETTING;
+    }
     finding.detail = format!("{} Over the whole recording: {}.", finding.detail, seen(advice));
     // No advice for suspects, which need more evidence first, and for cleared causes.
     if !finding.claims.iter().any(|claim| matches!(claim, Claim::Suspects { .. } | Claim::Clears { .. })) {
-        finding.next = match finding.finding {
-            // Why a process ended is a guess until its logs were read.
-            ended::NAME => format!("{} To be sure, {}", advice.advice, finding.next),
-            _ => advice.advice.clone(),
-        };
+        finding.next.clone_from(&advice.advice);
     }
     if let Value::Object(figures) = &mut finding.evidence {
         let all = figures.entry("advice").or_insert_with(|| json!([]));

@@ -64,13 +64,14 @@ impl Check for CpuSaturation {
         let kind = if names.is_some() { OTHERS } else { self.name() };
         let mut finding = Finding::about(kind, main, evidence, words, query, more);
         let other = others.first().filter(|_| names.is_some());
-        finding.next = match (other, clients.first().filter(|_| clients_cpus >= WORTH_NAMING_CPUS)) {
+        let are_most = clients_cpus >= WORTH_NAMING_CPUS && clients_cpus > own;
+        finding.next = match (other, clients.first().filter(|_| are_most)) {
             (Some(one), _) | (None, Some(one)) => format!(
                 "move {} off this machine, or keep it off the node's CPUs (taskset, AllowedCPUs of systemd).",
                 one.process
             ),
             (None, None) => {
-                "lower the rate or add CPUs; `helenus flame RECORDING` shows what uses them (record with --stacks on)."
+                "ask less of the node or add CPUs; `helenus flame RECORDING` shows what uses them (record with --stacks on)."
                     .into()
             }
         };

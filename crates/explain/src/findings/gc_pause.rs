@@ -1,10 +1,14 @@
 //! The finding about garbage collection on the server.
 
+use super::ended;
 use super::finding::{Check, Finding};
 use super::wording::{UNDECIDED, against_chance, most_of, of_nodes, share, too_little};
 use crate::evidence::{Cause, CauseKind, Evidence, Standing, Stop, StopTotals};
 use crate::{query, text};
 use serde_json::json;
+
+/// The label of pauses that were waits for a CPU.
+const WAIT: &str = "GC pause";
 
 pub(super) struct GcPause;
 
@@ -19,6 +23,10 @@ impl Check for GcPause {
         if !evidence.coverage.has_pauses() || evidence.judged.slow_requests() == 0 {
             return Vec::new();
         }
+        // The pauses of the last seconds ended with the process.
+        if cause.standing() != Standing::Explains && ended::is_any(evidence) {
+            return Vec::new();
+        }
         let totals = StopTotals::of(&evidence.stops.gc, &evidence.judged);
         let gc_time = cause.judged_time_share(&evidence.judged);
         let mut next = String::new();
@@ -28,7 +36,7 @@ impl Check for GcPause {
                 next = advice;
                 (title, detail)
             }
-            Standing::Absent if evidence.stops.has_wait("GC pause") => (
+            Standing::Absent if evidence.stops.has_wait(WAIT) => (
                 "GC is cleared: its pauses were waits for a CPU".into(),
                 "Its threads stood in a run queue for most of each pause.".into(),
             ),
@@ -43,13 +51,15 @@ impl Check for GcPause {
             Standing::Suspect => {
                 next = UNDECIDED.into();
                 let title = "GC is a suspect; the evidence is inconclusive".into();
-                (title, format!("{} {}", in_all(&totals), against_chance(cause)))
+                (title, format!("{} {}", in_all(&totals, evidence), against_chance(cause)))
             }
             Standing::Slight => (
                 "GC pauses explain too little to count".into(),
-                format!("{} {} {}", in_all(&totals), against_chance(cause), too_little()),
+                format!("{} {} {}", in_all(&totals, evidence), against_chance(cause), too_little()),
             ),
-            Standing::Cleared => ("GC is cleared".into(), format!("{} {}", in_all(&totals), against_chance(cause))),
+            Standing::Cleared => {
+                ("GC is cleared".into(), format!("{} {}", in_all(&totals, evidence), against_chance(cause)))
+            }
         };
         let more = json!({ "pauses": totals, "gc_time_share": gc_time });
         let mut finding = Finding::about(self.name(), cause, evidence, words, evidence.ask(&query::SLOW_IN_GC), more);
@@ -59,9 +69,18 @@ impl Check for GcPause {
     }
 }
 
-fn in_all(totals: &StopTotals) -> String {
+fn in_all(totals: &StopTotals, evidence: &Evidence) -> String {
+    let waits = StopTotals::of(evidence.stops.waits_with(WAIT), &evidence.judged);
+    let more = match waits.stops {
+        0 => String::new(),
+        stops => format!(
+            " {} more, the longest {}, were mostly waits for a CPU.",
+            text::count(stops),
+            text::time_ms(waits.longest_ms)
+        ),
+    };
     format!(
-        "{}, {} in all, the longest {}.",
+        "{}, {} in all, the longest {}.{more}",
         text::counted(totals.stops, "GC pause", "GC pauses"),
         text::time_ms(totals.total_ms),
         text::time_ms(totals.longest_ms)

@@ -121,11 +121,9 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
         let has_most = finding.share.is_some_and(|share| share >= MOST_SHARE);
         is_nameless(finding) && finding.severity > Severity::Information && !has_most
     };
-    // A request that fails is worse than one that is slow.
-    let has_known_errors = |finding: &Finding| finding.finding == errors::NAME && advised::is_added_to(finding);
     findings.sort_by(|a, b| {
         let by_severity = b.severity.cmp(&a.severity).then(is_open(a).cmp(&is_open(b)));
-        by_severity.then(has_known_errors(b).cmp(&has_known_errors(a))).then(b.weight.total_cmp(&a.weight))
+        by_severity.then(b.weight.total_cmp(&a.weight))
     });
     put_names_first(&mut findings);
     put_other_tables_behind(&mut findings);
@@ -189,10 +187,14 @@ fn put_other_tables_behind(findings: &mut Vec<Finding>) {
     *findings = ordered;
 }
 
+/// Whether a finding is about failed requests, and nothing says why they failed.
+pub(crate) fn fails_unexplained(finding: &Finding) -> bool {
+    finding.finding == errors::NAME && !advised::is_added_to(finding)
+}
+
 /// Whether a finding names no cause. A few failed requests are what a cause did, unless advice says why they failed.
 fn is_nameless(finding: &Finding) -> bool {
-    let has_few_errors =
-        finding.finding == errors::NAME && finding.severity < Severity::Critical && !advised::is_added_to(finding);
+    let has_few_errors = finding.severity < Severity::Critical && fails_unexplained(finding);
     let nameless = [unexplained::NAME, slow_throughout::NAME, CauseKind::CpuSaturation.name()];
     has_few_errors || nameless.contains(&finding.finding)
 }

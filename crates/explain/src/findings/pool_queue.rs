@@ -25,14 +25,24 @@ impl Check for PoolQueue {
         let longest = evidence.pools.longest_queues(window);
         let (node, pool, pending) = longest.first().cloned().unwrap_or_default();
         let title = format!("A queue before {pool} of {node} delayed {}", share(cause));
-        let detail = format!(
-            "Up to {} waited. A queue says where requests waited, not why the pool was not faster.",
-            text::counted(usize::try_from(pending).unwrap_or_default(), "task", "tasks")
-        );
-        let query = evidence.ask(&query::SLOW_IN_POOL_QUEUES);
+        let waited = text::counted(usize::try_from(pending).unwrap_or_default(), "task", "tasks");
+        let threads = evidence.pools.threads((&node, &pool));
+        let (most, query) = match evidence.pools.is_sampled((&node, &pool), pending, window) {
+            false => (
+                format!("Up to {waited} waited, counted from the requests: so many more were in the node than threads"),
+                query::IN_NODE,
+            ),
+            true => (format!("Up to {waited} waited"), query::SLOW_IN_POOL_QUEUES),
+        };
+        let size = threads.map_or(String::new(), |threads| {
+            let threads = usize::try_from(threads).unwrap_or_default();
+            format!(" The pool has {}.", text::counted(threads, "thread", "threads"))
+        });
+        let detail = format!("{most}.{size} A queue says where requests waited, not why the pool was not faster.");
+        let query = evidence.ask(&query);
         let more = json!({ "longest_queues": longest });
         let mut finding = Finding::about(self.name(), cause, evidence, (title, detail), query, more);
-        finding.next = next(&pool);
+        finding.next = next(&pool, threads);
         finding.node = node;
         let full = evidence.account.full_pool.share;
         if full > 0.0 {
@@ -61,7 +71,7 @@ impl PoolQueue {
         let severity = severity_throughout(counted.median_ns, evidence);
         let mut finding = Finding::new(self.name(), severity, title, detail, evidence.judged_hull());
         finding.node.clone_from(&pool.node);
-        finding.next = next(&pool.pool);
+        finding.next = next(&pool.pool, Some(pool.max_size));
         finding.query = evidence.ask(&query::SLOW_IN_POOL_QUEUES);
         finding.weight = weight(counted.share, counted.median_ns, evidence);
         finding.claims = vec![Claim::Explains { cause: "full-pool", share: counted.share }];
@@ -71,7 +81,7 @@ impl PoolQueue {
 }
 
 /// The setting that determines a pool's size.
-fn next(pool: &str) -> String {
+fn next(pool: &str, threads: Option<i64>) -> String {
     let setting = match pool {
         "ReadStage" => "concurrent_reads",
         "MutationStage" | "RequestMutationStage" => "concurrent_writes",
@@ -83,5 +93,12 @@ fn next(pool: &str) -> String {
             );
         }
     };
-    format!("if the CPUs were idle, raise {setting}; else `helenus flame RECORDING` shows what the pool's threads do.")
+    let size = match threads {
+        Some(1) => return format!("raise {setting}: with 1 thread, each request waits for all before it."),
+        Some(threads) => format!(" (it is {threads})"),
+        None => String::new(),
+    };
+    format!(
+        "if the CPUs were idle, raise {setting}{size}; else `helenus flame RECORDING` shows what the pool's threads do."
+    )
 }

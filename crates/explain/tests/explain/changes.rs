@@ -96,7 +96,8 @@ fn a_node_whose_process_ends_is_the_first_finding() {
     let top = full.top();
     assert_eq!(top.finding, "node-ended", "{}", full.explanation);
     assert!(top.detail.contains("of the heap") && top.next.contains("Give the heap more memory"), "{top:?}");
-    assert!(top.next.contains("To be sure, read the end of its system.log"), "{}", top.next);
+    assert!(top.next.starts_with("read the end of its system.log"), "{}", top.next);
+    assert!(full.explanation.answer.contains("Next: read the end of its system.log"), "{}", full.explanation.answer);
     let folder = tempfile::TempDir::new().unwrap();
     let engine = Engine::open(&[ends().record(&folder.path().join("r"))]).unwrap();
     let before = Options { window: Some((T0 + 2 * S, T0 + 12 * S)), ..Options::default() };

@@ -2,6 +2,7 @@
 
 use crate::world::{MS, NODE, Random, S, T0, check_wording};
 use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
 use helenus_explain::{
     Engine, Explanation, Options, Provider, Severity, TrafficFilter, client_traffic, contradictions, explain,
     statement_detail, statement_traffic,
@@ -351,7 +352,8 @@ fn timeouts_that_are_too_short_are_told_with_their_setting() {
     let top = &short.findings[0];
     assert_eq!(top.finding, "errors", "{short}");
     assert!(top.detail.contains("read_request_timeout is 40 ms"), "{}", top.detail);
-    assert!(top.next.contains("read_request_timeout"), "{}", top.next);
+    assert!(top.next.contains("nodetool settimeout read"), "{}", top.next);
+    assert!(short.answer.contains("Next: Give these requests more time"), "{}", short.answer);
     let usual = explanation("5000ms");
     assert_eq!(usual.findings[0].finding, "in-common", "{usual}");
 }
@@ -373,6 +375,7 @@ fn a_queue_before_a_thread_is_seen_though_samples_miss_it() {
                 node: NODE,
                 pool: "Native-Transport-Requests",
                 kind: "transport",
+                active: 1,
                 max_size: Some(1),
                 ..rows::PoolSample::default()
             });
@@ -382,6 +385,10 @@ fn a_queue_before_a_thread_is_seen_though_samples_miss_it() {
     let top = &explanation.findings[0];
     assert_eq!(top.finding, "pool-queue", "{explanation}");
     assert!(top.severity > Severity::Information && top.next.contains("native_transport_max_threads"), "{top:?}");
+    let engine = Engine::open(&[recording]).unwrap();
+    let rows = engine.sql(&top.query).unwrap();
+    let in_node = rows.batches()[0].column_by_name("in_node").unwrap().as_primitive::<Int64Type>().value(0);
+    assert!(top.detail.contains(&format!("Up to {} tasks waited", in_node - 1)), "{}\n{}", top.detail, top.query);
 }
 
 #[test]

@@ -58,12 +58,10 @@ pub enum FailOn {
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let engine = opened(&[&arguments.recording])?;
     let span = engine.recorded_ns()?;
-    let options = Options {
-        threshold: arguments.slow,
-        window: judged(&arguments, span)?,
-        against: arguments.against.as_deref().map(|range| moment::range(range, span)).transpose()?,
-        ..Options::default()
-    };
+    let window = judged(&arguments, span)?;
+    let against = arguments.against.as_deref().map(|range| moment::range(range, span)).transpose()?;
+    window.into_iter().chain(against).try_for_each(|window| moment::overlap(window, span))?;
+    let options = Options { threshold: arguments.slow, window, against, ..Options::default() };
     let explanation = explain(&engine, &options)?;
     let mut out = terminal::out();
     if arguments.json {

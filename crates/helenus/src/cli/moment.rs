@@ -33,6 +33,15 @@ pub fn range(text: &str, span: (i64, i64)) -> Result<(i64, i64)> {
     Ok((from, to))
 }
 
+/// Fails if nothing was recorded in a window.
+pub fn overlap((from, to): (i64, i64), (first, last): (i64, i64)) -> Result<()> {
+    if to < first || from > last {
+        let [from, to, first, last] = [from.max(0), to, first, last].map(helenus_explain::time_of_day);
+        bail!("nothing was recorded from {from} to {to} UTC: the recording is from {first} to {last} UTC");
+    }
+    Ok(())
+}
+
 fn of_day(text: &str) -> Option<i64> {
     let mut parts = text.split(':');
     let mut whole = |below: i64| parts.next()?.parse::<i64>().ok().filter(|number| (0..below).contains(number));
@@ -58,6 +67,9 @@ mod tests {
         assert_eq!(at("22:14"), 40 * S);
         assert_eq!(at("00:13:20.5"), 7200 * S + S / 2);
         assert_eq!(range("10s..22:14", span).unwrap(), (first + 10 * S, first + 40 * S));
+        assert!(overlap((first - S, first + S), span).is_ok() && overlap((i64::MIN, i64::MAX), span).is_ok());
+        let outside = overlap((first - 2 * S, first - S), span).unwrap_err().to_string();
+        assert!(outside.contains("from 22:13:18 to 22:13:19 UTC: the recording is from 22:13:20"), "{outside}");
         for wrong in ["", "25:00", "1:2:3:4", "12:61:00", "soon"] {
             assert!(moment(wrong, span).is_err(), "{wrong}");
         }

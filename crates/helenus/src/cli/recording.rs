@@ -70,7 +70,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Salvage { recording, json } => {
             let salvaged = salvage(&recording)?;
             if salvaged.was_closed {
-                terminal::done(format_args!("{} is whole already", recording.display()));
+                terminal::done(format_args!(
+                    "{} was closed properly: there is nothing to salvage",
+                    recording.display()
+                ));
             } else {
                 let rows = salvaged.tables.values().map(|table| table.rows).sum();
                 terminal::done(format_args!(

@@ -15,9 +15,9 @@ use std::process::ExitCode;
 /// All tables of the recording format exist, also those without rows; docs/recording-tables.md lists them.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  helenus sql run.helenus \"select operation, count(*), max(end_ns - intended_start_ns) / 1e6 as max_ms from requests group by 1\"
+  helenus sql run.helenus \"select operation, count(*), max(end_ns - start_ns) / 1e6 as max_ms from all_requests group by 1\"
   helenus sql run.helenus \"select * from pauses order by duration_ns desc limit 10\" --json
-  helenus sql a.helenus b.helenus \"select recording, count(*) from requests group by 1\" --csv")]
+  helenus sql a.helenus b.helenus \"select recording, count(*) from all_requests group by 1\" --csv")]
 pub struct Arguments {
     /// One or more recordings, then the query in the SQL of Apache DataFusion
     #[arg(required = true, num_args = 1.., value_names = ["RECORDING", "QUERY"])]

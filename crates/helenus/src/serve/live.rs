@@ -22,6 +22,10 @@ const SLOWEST: usize = 100;
 const BINS: usize = 300;
 /// The findings are those of this many seconds.
 const FOUND_S: u32 = 60;
+/// The next search comes soon if the p99 has changed by this factor.
+const OTHER_TIMES: f64 = 2.0;
+/// The newest second of a recording that is read up to now is younger than this.
+const BEHIND_NS: i64 = 5_000_000_000;
 const BETWEEN_SEARCHES: Pause = Pause { least: Duration::from_secs(10), times: 99, most: Duration::from_secs(120) };
 
 /// The recordings that are followed, by name.
@@ -44,6 +48,8 @@ pub(super) struct Follower {
 struct Searched {
     search: Search<LiveFindings>,
     found: Option<LiveFindings>,
+    /// The p99 when the last search began, in ms.
+    p99_ms: Option<f64>,
 }
 
 fn open<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -138,7 +144,10 @@ impl Follower {
 
     /// The latest findings; None before the first search has ended. Begins the next search if it is due.
     pub(super) fn findings(&self) -> Result<Option<LiveFindings>> {
-        let Some(window) = self.window(&open(&self.live), FOUND_S, None)? else { return Ok(None) };
+        let live = open(&self.live);
+        let Some(window) = self.window(&live, FOUND_S, None)? else { return Ok(None) };
+        let p99_ms = live.totals(window).latency_ms.p99;
+        drop(live);
         let mut searched = open(&self.searched);
         match searched.search.result() {
             Some(Ok(found)) => searched.found = Some(found),
@@ -151,11 +160,18 @@ impl Follower {
         let is_new = |found: &LiveFindings| found.to_s < window.to_s();
         // The first findings may be those of a few seconds.
         let is_longer = |found: &LiveFindings| window.to_s() - window.from_s() >= 2.0 * (found.to_s - found.from_s);
-        let pause = match searched.found.as_ref().is_some_and(is_longer) {
+        let is_other = match (searched.p99_ms, p99_ms) {
+            (Some(before), Some(now)) => now >= OTHER_TIMES * before || before >= OTHER_TIMES * now,
+            (before, now) => before.is_some() != now.is_some(),
+        };
+        let pause = match is_other || searched.found.as_ref().is_some_and(is_longer) {
             true => Pause { times: 0, ..BETWEEN_SEARCHES },
             false => BETWEEN_SEARCHES,
         };
-        if searched.search.is_due(pause) && searched.found.as_ref().is_none_or(is_new) {
+        // Until the rows of the last minutes are read, the newest of them are old.
+        let is_read = now_ns().saturating_sub(window.to_ns) < BEHIND_NS || !self.is_growing.load(Ordering::Relaxed);
+        if is_read && searched.search.is_due(pause) && searched.found.as_ref().is_none_or(is_new) {
+            searched.p99_ms = p99_ms;
             searched.search.begin(self.path.clone(), window, move |explanation| LiveFindings::of(&explanation, window));
         }
         Ok(searched.found.clone())

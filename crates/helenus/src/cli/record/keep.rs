@@ -236,6 +236,10 @@ impl<'a> Recording<'a> {
             };
             if let Event::Degraded { node, source, reason } = &event {
                 missing.push(format!("{source} of {node}: {reason}"));
+                // Each segment begins its sources anew.
+                if !self.said.insert(format!("{source} of {node}: {reason}")) {
+                    continue;
+                }
             }
             // A node that was attached again after such an event has not ended.
             gone |= self.attached.is_some() && node.is_some_and(|node| self.present.contains(node));

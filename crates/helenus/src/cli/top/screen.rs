@@ -79,7 +79,8 @@ impl Screen {
 /// The keys that a terminal sent together.
 fn keys_of(bytes: &[u8]) -> Vec<Key> {
     let mut keys = Vec::new();
-    let mut rest = bytes.iter().map(|byte| Ok(*byte));
+    let known = known_keys(bytes);
+    let mut rest = known.iter().map(|byte| Ok(*byte));
     while let Some(Ok(first)) = rest.next() {
         match parse_event(first, &mut rest) {
             Ok(Event::Key(key)) => keys.push(key),
@@ -89,6 +90,33 @@ fn keys_of(bytes: &[u8]) -> Vec<Key> {
         }
     }
     keys
+}
+
+/// Leaves out control sequences with numbers above 255, such as those of keys with several modifiers: the parser panics on
+/// them, and no key of ours has any.
+fn known_keys(bytes: &[u8]) -> Vec<u8> {
+    let mut known = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(first) = rest.first() {
+        let is_parameter = |byte: &u8| (0x30..=0x3f).contains(byte);
+        let parameters =
+            rest.strip_prefix(b"\x1b[").map_or(0, |after| after.iter().take_while(|byte| is_parameter(byte)).count());
+        if parameters == 0 {
+            known.push(*first);
+            rest = &rest[1..];
+            continue;
+        }
+        let length = (2 + parameters + 1).min(rest.len());
+        let numbers = rest[2..2 + parameters].split(|byte| !byte.is_ascii_digit());
+        let is_small = |number: &[u8]| {
+            number.is_empty() || std::str::from_utf8(number).is_ok_and(|number| number.parse::<u8>().is_ok())
+        };
+        if numbers.into_iter().all(is_small) {
+            known.extend_from_slice(&rest[..length]);
+        }
+        rest = &rest[length..];
+    }
+    known
 }
 
 impl Drop for Screen {
@@ -119,5 +147,8 @@ mod tests {
         assert_eq!(keys_of(b"\x1b"), [Key::Esc]);
         assert_eq!(keys_of(b"\x1b[A\x1b[Dx\r"), [Key::Up, Key::Left, Key::Char('x'), Key::Char('\n')]);
         assert_eq!(keys_of(b"\x03"), [Key::Ctrl('c')]);
+        assert_eq!(keys_of(b"\x1b[27;5;300~q\x1b[999~\x1b[A"), [Key::Char('q'), Key::Up]);
+        assert_eq!(keys_of(b"\x1b[<999999999999;1;1M\x1b[5~"), [Key::PageUp]);
+        assert_eq!(keys_of(b"\x1b[12").len(), 1);
     }
 }
