@@ -254,7 +254,9 @@ fn compile(jdk: &Path) -> (tempfile::TempDir, Vec<u8>) {
             Command::new(jdk.join("bin").join(program)).args(arguments).current_dir(folder.path()).status().unwrap();
         assert!(status.success(), "{program}");
     };
-    let source = |name: &str| format!("{}/tests/jvm/{name}.java", env!("CARGO_MANIFEST_DIR"));
+    // Cargo runs tests in the package's folder. Another clone may have built this test, as clones share what they build.
+    let package = std::env::current_dir().unwrap();
+    let source = |name: &str| format!("{}/tests/jvm/{name}.java", package.display());
     run("javac", &["--release", "11", "-d", "agent", &source("Agent")]);
     run("javac", &["--release", "11", "-d", "classes", &source("Sleeper")]);
     std::fs::write(folder.path().join("manifest"), "Agent-Class: Agent\n").unwrap();

@@ -15,7 +15,7 @@ const AROUND_NS: i64 = 30_000_000_000;
 #[command(after_help = "Examples:
   helenus explain run.helenus
   helenus explain run.helenus --slow 50ms --json | jq '.findings[0]'
-  helenus explain run.helenus --around 03:12:40 --against 10s..2m
+  helenus explain run.helenus --around 40s --against 1s..20s
   helenus explain run.helenus --fail-on warning   # exit code 1 when there is one")]
 pub struct Arguments {
     recording: PathBuf,
@@ -31,7 +31,7 @@ pub struct Arguments {
     /// Judge the requests until then
     #[arg(long, value_name = "TIME")]
     to: Option<String>,
-    /// Judge the requests of the 30 s before and after that time
+    /// Judge the requests of the 30 s before and after that time: 90s after the start, or 03:12:40 of the day in UTC
     #[arg(long, value_name = "TIME", conflicts_with_all = ["from", "to"])]
     around: Option<String>,
     /// A good time to compare with: slow is what is slower than its percentile

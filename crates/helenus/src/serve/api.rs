@@ -164,6 +164,9 @@ impl Subject<'_> {
     fn recent(&self) -> Result<(u32, Option<f64>)> {
         let seconds = self.asked.text("length").map(str::parse).transpose().context("length= takes seconds")?;
         let until = self.asked.text("until").map(str::parse).transpose().context("until= takes seconds")?;
+        if until.is_some_and(|until: f64| !until.is_finite()) {
+            bail!("until= takes seconds");
+        }
         Ok((seconds.unwrap_or(60), until))
     }
 

@@ -83,6 +83,7 @@ fn keys_of(bytes: &[u8]) -> Vec<Key> {
     let mut rest = known.iter().map(|byte| Ok(*byte));
     while let Some(Ok(first)) = rest.next() {
         match parse_event(first, &mut rest) {
+            Ok(Event::Key(Key::Null)) => {}
             Ok(Event::Key(key)) => keys.push(key),
             // No further byte follows, so the key is Escape.
             Err(_) if first == 0x1b => keys.push(Key::Esc),
@@ -92,28 +93,28 @@ fn keys_of(bytes: &[u8]) -> Vec<Key> {
     keys
 }
 
-/// Leaves out control sequences with numbers above 255, such as those of keys with several modifiers: the parser panics on
-/// them, and no key of ours has any.
+/// Replaces what is none of our keys and makes the parser panic by a null byte: control sequences of the mouse, those that are
+/// cut off, and those with numbers above 255, as for keys with several modifiers.
 fn known_keys(bytes: &[u8]) -> Vec<u8> {
     let mut known = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
     while let Some(first) = rest.first() {
-        let is_parameter = |byte: &u8| (0x30..=0x3f).contains(byte);
-        let parameters =
-            rest.strip_prefix(b"\x1b[").map_or(0, |after| after.iter().take_while(|byte| is_parameter(byte)).count());
-        if parameters == 0 {
+        let Some(sequence) = rest.strip_prefix(b"\x1b[") else {
             known.push(*first);
             rest = &rest[1..];
             continue;
-        }
-        let length = (2 + parameters + 1).min(rest.len());
-        let numbers = rest[2..2 + parameters].split(|byte| !byte.is_ascii_digit());
-        let is_small = |number: &[u8]| {
-            number.is_empty() || std::str::from_utf8(number).is_ok_and(|number| number.parse::<u8>().is_ok())
         };
-        if numbers.into_iter().all(is_small) {
-            known.extend_from_slice(&rest[..length]);
-        }
+        let parameters = sequence.iter().take_while(|byte| (0x30..=0x3f).contains(*byte)).count();
+        let (numbers, end) = sequence.split_at(parameters);
+        let is_small = |number: &[u8]| std::str::from_utf8(number).is_ok_and(|number| number.parse::<u8>().is_ok());
+        let is_known = match end.first() {
+            None | Some(b'M') => false,
+            Some(_) if numbers.is_empty() => true,
+            Some(last) => b"~ABCDFH".contains(last) && numbers.split(|byte| *byte == b';').all(is_small),
+        };
+        let length = (2 + parameters + 1).min(rest.len());
+        // A byte in its place keeps those before and after it apart.
+        known.extend_from_slice(if is_known { &rest[..length] } else { b"\0" });
         rest = &rest[length..];
     }
     known
@@ -149,6 +150,21 @@ mod tests {
         assert_eq!(keys_of(b"\x03"), [Key::Ctrl('c')]);
         assert_eq!(keys_of(b"\x1b[27;5;300~q\x1b[999~\x1b[A"), [Key::Char('q'), Key::Up]);
         assert_eq!(keys_of(b"\x1b[<999999999999;1;1M\x1b[5~"), [Key::PageUp]);
-        assert_eq!(keys_of(b"\x1b[12").len(), 1);
+        assert_eq!(keys_of(b"\x1b[1;2A\x1b[15~"), [Key::ShiftUp, Key::F(5)]);
+        assert_eq!(keys_of(b"q\x1b[12"), [Key::Char('q')]);
+    }
+
+    #[test]
+    fn no_bytes_of_a_terminal_end_the_pages() {
+        let alphabet = b"\x1b\x1b\x1b[[[O0129;;<~MmAHqR\x00\x7f\xc3\xa9\xff";
+        let mut seed = 1_u64;
+        let mut next = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) as usize % below
+        };
+        for _ in 0..100_000 {
+            let bytes: Vec<u8> = (0..next(12)).map(|_| alphabet[next(alphabet.len())]).collect();
+            assert!(keys_of(&bytes).len() <= bytes.len(), "{bytes:?}");
+        }
     }
 }
