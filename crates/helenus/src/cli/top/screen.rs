@@ -107,12 +107,13 @@ fn known_keys(bytes: &[u8]) -> Vec<u8> {
         let parameters = sequence.iter().take_while(|byte| (0x30..=0x3f).contains(*byte)).count();
         let (numbers, end) = sequence.split_at(parameters);
         let is_small = |number: &[u8]| std::str::from_utf8(number).is_ok_and(|number| number.parse::<u8>().is_ok());
-        let is_known = match end.first() {
+        let last = end.first().filter(|last| (0x40..=0x7e).contains(*last));
+        let is_known = match last {
             None | Some(b'M') => false,
             Some(_) if numbers.is_empty() => true,
             Some(last) => b"~ABCDFH".contains(last) && numbers.split(|byte| *byte == b';').all(is_small),
         };
-        let length = (2 + parameters + 1).min(rest.len());
+        let length = 2 + parameters + usize::from(last.is_some());
         // A byte in its place keeps those before and after it apart.
         known.extend_from_slice(if is_known { &rest[..length] } else { b"\0" });
         rest = &rest[length..];
