@@ -119,7 +119,7 @@ PLAIN = Base(
 )
 WIDE = Base("wide", (), {"write": 5_000, "fill_orders": 1_200})
 SMALL_HEAP = Base("small heap", ("--heap", "192m"), {"write": 2_000, **ORDERS})
-ONE_CLIENT_THREAD = Base("one thread", ("--set", "native_transport_max_threads=1"), {"write": 2_000, **LARGE_ORDERS})
+ONE_CLIENT_THREAD = Base("one thread", ("--set", "native_transport_max_threads=1"), {"write": 2_000, "fill_orders": 3_000})
 SHORT_TIMEOUTS = Base("short timeouts", ("--set", "read_request_timeout=40ms"), {"write": 2_000, **ORDERS})
 COLD = Base(
     "cold",
