@@ -132,7 +132,7 @@ impl Tail {
             let found =
                 kept::segment_with(&self.folder, name, |segment, manifest| is_closed(closed, name, manifest, segment))?;
             // A segment that is listed and has no manifest is being created or deleted.
-            if found.is_some() || open.contains(name) || !names.contains(name) {
+            if found.is_some() || open.contains(name) {
                 segments.insert(name.clone(), found);
             }
         }

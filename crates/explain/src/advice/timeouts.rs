@@ -1,4 +1,4 @@
-//! Advice about requests that time out since the node gives them less time than Cassandra does by default.
+//! Advice about requests that time out because the node gives them less time than Cassandra does by default.
 
 use super::facts::{Node, duration_s, need};
 use super::rule::{Check, Checked, Found, Rule};
@@ -20,7 +20,7 @@ pub(super) const SHORT_TIMEOUTS: Rule = Rule {
     name: "short-timeouts",
     looks_at: "requests that timed out while the timeout is much shorter than Cassandra's default",
     thresholds: &[&thresholds::SHORT_TIMEOUT, &thresholds::MANY_TIMEOUTS],
-    source: "cassandra.yaml (read_request_timeout 5 s, range_request_timeout 10 s, write_request_timeout 2 s); any timeout counts",
+    source: "cassandra.yaml (read_request_timeout 5 s, range_request_timeout 10 s, write_request_timeout 2 s)",
     query: query::SETTINGS,
     check: Check::OfNode(short_timeouts),
 };

@@ -78,7 +78,7 @@ fn finding(name: &'static str, event: &Event, evidence: &Evidence) -> Finding {
     let collections = evidence.events.iter().filter(is_collection).count();
     if collections > 0 {
         sentences.push(format!(
-            "Its log tells of {} in the {} before, the mark of a heap that is too small.",
+            "Its log has {} in the {} before it, as with a heap that is too small.",
             text::counted(collections, "long collection", "long collections"),
             text::time_ns(COLLECTIONS_NS)
         ));

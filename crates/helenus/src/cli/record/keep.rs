@@ -235,9 +235,10 @@ impl<'a> Recording<'a> {
                 _ => None,
             };
             if let Event::Degraded { node, source, reason } = &event {
-                missing.push(format!("{source} of {node}: {reason}"));
-                // Each segment begins its sources anew.
-                if !self.said.insert(format!("{source} of {node}: {reason}")) {
+                let what = format!("{source} of {node}: {reason}");
+                missing.push(what.clone());
+                // Each segment starts its sources again, and they say the same.
+                if !self.said.insert(what) {
                     continue;
                 }
             }
