@@ -78,7 +78,13 @@ export function drawTimeAxis(context: CanvasRenderingContext2D, view: View, top:
   context.textBaseline = "top";
   context.textAlign = "center";
   for (const tick of ticks) {
-    const x = Math.min(GUTTER_LEFT + xOf(tick, view), view.width - GUTTER_RIGHT - 6);
-    context.fillText(clock(tick, step, view.duration_s), x, top + 6);
+    const text = timeText(tick, step, view);
+    const most = view.width - Math.max(GUTTER_RIGHT + 6, context.measureText(text).width / 2);
+    context.fillText(text, Math.min(GUTTER_LEFT + xOf(tick, view), most), top + 6);
   }
+}
+
+/** A time as the axes write it. */
+export function timeText(time: number, step: number, view: View): string {
+  return view.writeTime?.(time) ?? clock(time, step, view.duration_s);
 }

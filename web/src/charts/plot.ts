@@ -22,6 +22,8 @@ export interface View {
   readonly duration_s: number;
   /** Starts of the phases, in seconds; a faint line in every plot. */
   readonly phaseEdges: readonly number[];
+  /** Writes a time of the axis; without it, times count from the start of the run. */
+  readonly writeTime?: (time: number) => string;
 }
 
 /** A plot over time. */

@@ -1,4 +1,6 @@
 import uPlot from "uplot";
+import { AXIS_FONT, AXIS_HEIGHT, drawTimeAxis, drawTimeGrid } from "../../charts/canvas-plot";
+import { GUTTER_LEFT, GUTTER_RIGHT, plotWidth, type View } from "../../charts/plot";
 import { h, setText } from "../../dom";
 import { orNothing } from "../../format";
 import type { LiveSeries } from "../../model";
@@ -26,7 +28,20 @@ export interface LiveLinesOptions {
 }
 
 const HEIGHT = 150;
-const UTC = "Etc/UTC";
+const PADDING_TOP = 6;
+
+/** A window as all charts of the live page draw it: in seconds since the Unix epoch, with the time of day. */
+export function liveView(window: { from_s: number; to_s: number }, width: number, theme: Theme): View {
+  return {
+    window: { start: window.from_s, end: window.to_s },
+    latency: "response",
+    width,
+    theme,
+    duration_s: window.to_s - window.from_s,
+    phaseEdges: [],
+    writeTime: utc,
+  };
+}
 
 /** One chart of the live page. Its data are replaced every second. */
 export class LiveLines {
@@ -34,6 +49,7 @@ export class LiveLines {
   readonly #body = h("div", { class: "live-plot" });
   readonly #values: HTMLElement[];
   #chart: uPlot | null = null;
+  #view: View | null = null;
   #made = "";
 
   constructor(
@@ -79,6 +95,7 @@ export class LiveLines {
     }
     const data = [x, ...columns] as uPlot.AlignedData;
     const width = Math.max(200, this.#body.clientWidth);
+    this.#view = liveView(window, width, this.theme);
     const shape = `${width} ${this.theme.dark}`;
     if (this.#chart === null || shape !== this.#made) {
       this.#made = shape;
@@ -94,25 +111,25 @@ export class LiveLines {
 
   #settings(width: number): uPlot.Options {
     const { lines, log, stacked, ceiling, write } = this.options;
-    const axis = {
-      stroke: this.theme.colour("muted"),
-      grid: { stroke: this.theme.colour("grid"), width: 1 },
-    };
     return {
       width,
       height: HEIGHT,
-      tzDate: (time) => uPlot.tzDate(new Date(time * 1000), UTC),
+      padding: [PADDING_TOP, GUTTER_RIGHT, 0, 0],
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false } },
       legend: { show: false },
       scales: {
-        x: { time: true, auto: false },
+        x: { time: false, auto: false },
         y: log ? { distr: 3 } : { range: (_, __, most) => [0, ceiling ?? (most ? most * 1.1 : 1)] },
       },
       axes: [
-        { ...axis, size: 24, ticks: { show: false }, values: (_, times) => times.map(utc) },
+        // The times are drawn as in the heatmap.
+        { size: AXIS_HEIGHT, splits: () => [] },
         {
-          ...axis,
-          size: 64,
+          size: GUTTER_LEFT,
+          gap: 6,
+          font: AXIS_FONT,
+          stroke: this.theme.colour("muted"),
+          grid: { stroke: this.theme.colour("grid"), width: 1 },
           ticks: { show: false },
           values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : write(tick))),
         },
@@ -128,6 +145,8 @@ export class LiveLines {
         })),
       ],
       hooks: {
+        drawClear: [(chart) => this.#drawTimes(chart, "grid")],
+        draw: [(chart) => this.#drawTimes(chart, "axis")],
         setSelect: [
           (chart) => {
             const { left, width: chosen } = chart.select;
@@ -138,6 +157,18 @@ export class LiveLines {
         ],
       },
     };
+  }
+
+  #drawTimes({ ctx, bbox }: uPlot, part: "grid" | "axis"): void {
+    const view = this.#view;
+    if (!view) return;
+    const ratio = bbox.width / plotWidth(view);
+    const [top, height] = [bbox.top / ratio, bbox.height / ratio];
+    ctx.save();
+    ctx.scale(ratio, ratio);
+    if (part === "grid") drawTimeGrid(ctx, view, top, height);
+    else drawTimeAxis(ctx, view, top + height);
+    ctx.restore();
   }
 }
 

@@ -12,7 +12,7 @@ import { nameOf, saveDialog } from "../save";
 import { sortable } from "../sortable";
 import { Control } from "./control";
 import { RecentFindings } from "./findings";
-import { type LiveLine, LiveLines, utc } from "./lines";
+import { type LiveLine, LiveLines, liveView, utc } from "./lines";
 import { LISTINGS } from "./tables";
 
 /** After new figures. The next ones come after a second, and are requested a little earlier, so that they are shown soon. */
@@ -289,17 +289,8 @@ export function livePage(
       heat.replaceChildren(h("p", { class: "missing" }, "No requests in this time."));
       return;
     }
-    const start_s = grid.from_s - window.from_s;
-    const cells = new HeatGrid({ ...grid, start_s });
-    const plot = new HeatmapPlot(cells, [], () => {});
-    plot.draw({
-      window: { start: 0, end: window.to_s - window.from_s },
-      latency: "response",
-      width,
-      theme,
-      duration_s: window.to_s - window.from_s,
-      phaseEdges: [],
-    });
+    const plot = new HeatmapPlot(new HeatGrid({ ...grid, start_s: grid.from_s }), [], () => {});
+    plot.draw(liveView(window, width, theme));
     heat.replaceChildren(plot.root);
   };
 
