@@ -53,6 +53,51 @@ export function ticksFor(view: View): { step: number; ticks: number[] } {
   return timeTicks(view.window.start, view.window.end, plotWidth(view) / TICK_DISTANCE);
 }
 
+const HATCH_PX = 8;
+/** The narrowest time without figures that is marked. */
+const HATCHED_PX = 4;
+
+/** The width of the time before the first figures, in pixels. */
+function emptyWidth(view: View): number {
+  return view.figuresFrom === undefined ? 0 : Math.min(plotWidth(view), xOf(view.figuresFrom, view));
+}
+
+/** Hatches the time before the first figures. */
+function hatchEmpty(context: CanvasRenderingContext2D, view: View, top: number, height: number): void {
+  const width = emptyWidth(view);
+  if (width < HATCHED_PX) return;
+  context.save();
+  context.beginPath();
+  context.rect(GUTTER_LEFT, top, width, height);
+  context.clip();
+  context.strokeStyle = view.theme.colour("grid");
+  context.lineWidth = 2;
+  context.beginPath();
+  for (let x = -height; x < width; x += HATCH_PX) {
+    context.moveTo(GUTTER_LEFT + x, top + height);
+    context.lineTo(GUTTER_LEFT + x + height, top);
+  }
+  context.stroke();
+  context.restore();
+}
+
+/** Says when the first figures are from, where there is room for it; to be called after all lines are drawn. */
+export function writeEmpty(context: CanvasRenderingContext2D, view: View, top: number, height: number): void {
+  if (view.figuresFrom === undefined) return;
+  const width = emptyWidth(view);
+  const text = `no figures before ${timeText(view.figuresFrom, 1, view)}`;
+  context.font = AXIS_FONT;
+  const wide = context.measureText(text).width + 12;
+  if (wide > width) return;
+  const middle = GUTTER_LEFT + width / 2;
+  context.fillStyle = view.theme.colour("panel");
+  context.fillRect(middle - wide / 2, top + height / 2 - 9, wide, 18);
+  context.fillStyle = view.theme.colour("muted");
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.fillText(text, middle, top + height / 2);
+}
+
 /** Vertical lines at the ticks and, stronger, where a phase begins. */
 export function drawTimeGrid(
   context: CanvasRenderingContext2D,
@@ -60,6 +105,7 @@ export function drawTimeGrid(
   top: number,
   height: number,
 ): void {
+  hatchEmpty(context, view, top, height);
   context.fillStyle = view.theme.colour("grid");
   for (const tick of ticksFor(view).ticks)
     context.fillRect(Math.round(GUTTER_LEFT + xOf(tick, view)), top, 1, height);

@@ -2,20 +2,22 @@ import { h } from "../dom";
 import { clock, count, digits3, plural } from "../format";
 import type { Pause } from "../model";
 import { drawPauseBands } from "./bands";
-import { AXIS_FONT, CanvasPlot } from "./canvas-plot";
+import { AXIS_FONT, CanvasPlot, writeEmpty } from "./canvas-plot";
 import type { HeatGrid, MergedCells } from "./heat-grid";
 import { shadeOf, shades } from "./palette";
 import { GUTTER_LEFT, type Plot, plotWidth, timeAt, type View, xOf } from "./plot";
 import { logTicks } from "./ticks";
 import { placeTip } from "./tip";
 
+/** The height of a heatmap without another one, in CSS pixels. */
 const HEIGHT = 240;
 
 /** Time by latency, with the count as colour. */
 export class HeatmapPlot implements Plot {
   readonly root: HTMLElement;
   readonly over: HTMLElement;
-  readonly #canvas = new CanvasPlot(HEIGHT, true);
+  readonly #canvas: CanvasPlot;
+  readonly #height: number;
   readonly #image = document.createElement("canvas");
   readonly #tip = h("div", { class: "tip", hidden: true });
   readonly #frame = h("div", { class: "cell-frame", hidden: true });
@@ -26,7 +28,10 @@ export class HeatmapPlot implements Plot {
     private readonly grid: HeatGrid,
     private readonly pauses: readonly Pause[],
     private readonly drawn: (cells: MergedCells, view: View) => void,
+    height = HEIGHT,
   ) {
+    this.#height = height;
+    this.#canvas = new CanvasPlot(height, true);
     const { low, high } = grid.shownRows();
     this.#low = low;
     this.#high = high;
@@ -43,13 +48,14 @@ export class HeatmapPlot implements Plot {
     this.#drawAxis(context, view);
     context.save();
     context.beginPath();
-    context.rect(GUTTER_LEFT, 0, plotWidth(view), HEIGHT);
+    context.rect(GUTTER_LEFT, 0, plotWidth(view), this.#height);
     context.clip();
     // Drawn behind the cells, so that their colours are exactly those of the scale.
-    drawPauseBands(context, this.pauses, view, { left: GUTTER_LEFT, top: 0, height: HEIGHT, ratio: 1 });
+    drawPauseBands(context, this.pauses, view, { left: GUTTER_LEFT, top: 0, height: this.#height, ratio: 1 });
     const cells = this.#cells(view);
     this.#drawCells(context, cells, view);
     context.restore();
+    writeEmpty(context, view, 0, this.#height);
     this.drawn(cells, view);
   }
 
@@ -86,8 +92,8 @@ export class HeatmapPlot implements Plot {
     frame.left = `${left}px`;
     frame.width = `${right - left}px`;
     frame.top = `${this.#yOf(cell.row + 1)}px`;
-    frame.height = `${HEIGHT / (this.#high - this.#low)}px`;
-    placeTip(this.#tip, { x: GUTTER_LEFT + at.x, y: Math.min(at.y, HEIGHT - 84) }, view.width);
+    frame.height = `${this.#height / (this.#high - this.#low)}px`;
+    placeTip(this.#tip, { x: GUTTER_LEFT + at.x, y: Math.min(at.y, this.#height - 84) }, view.width);
   }
 
   #cells(view: View): MergedCells {
@@ -114,7 +120,7 @@ export class HeatmapPlot implements Plot {
     const left = xOf(this.grid.startOf(from, cells.merge), view);
     const right = xOf(this.grid.startOf(to, cells.merge), view);
     context.imageSmoothingEnabled = false;
-    context.drawImage(this.#image, GUTTER_LEFT + left, 0, right - left, HEIGHT);
+    context.drawImage(this.#image, GUTTER_LEFT + left, 0, right - left, this.#height);
   }
 
   #drawAxis(context: CanvasRenderingContext2D, view: View): void {
@@ -124,22 +130,22 @@ export class HeatmapPlot implements Plot {
     for (const tick of logTicks(
       this.grid.latencyAt(this.#low),
       this.grid.latencyAt(this.#high),
-      HEIGHT / 26,
+      this.#height / 26,
     )) {
       const y = Math.round(this.#yOf(this.grid.placeOf(tick)));
       context.fillStyle = view.theme.colour("grid");
       context.fillRect(GUTTER_LEFT, y, plotWidth(view), 1);
       context.fillStyle = view.theme.colour("muted");
-      context.fillText(digits3(tick), GUTTER_LEFT - 6, Math.min(HEIGHT - 6, Math.max(6, y)));
+      context.fillText(digits3(tick), GUTTER_LEFT - 6, Math.min(this.#height - 6, Math.max(6, y)));
     }
   }
 
   #yOf(place: number): number {
-    return ((this.#high - place) / (this.#high - this.#low)) * HEIGHT;
+    return ((this.#high - place) / (this.#high - this.#low)) * this.#height;
   }
 
   #rowAt(y: number): number {
-    return Math.floor(this.#high - (y / HEIGHT) * (this.#high - this.#low));
+    return Math.floor(this.#high - (y / this.#height) * (this.#high - this.#low));
   }
 
   #columnAt(x: number, cells: MergedCells, view: View): number {

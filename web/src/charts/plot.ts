@@ -24,6 +24,8 @@ export interface View {
   readonly phaseEdges: readonly number[];
   /** Writes a time of the axis; without it, times count from the start of the run. */
   readonly writeTime?: (time: number) => string;
+  /** If there are no figures before this time, it is marked as such. */
+  readonly figuresFrom?: number;
 }
 
 /** A plot over time. */

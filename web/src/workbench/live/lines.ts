@@ -1,12 +1,11 @@
 import uPlot from "uplot";
-import { AXIS_FONT, AXIS_HEIGHT, drawTimeAxis, drawTimeGrid } from "../../charts/canvas-plot";
+import { AXIS_FONT, AXIS_HEIGHT, drawTimeAxis, drawTimeGrid, writeEmpty } from "../../charts/canvas-plot";
 import { GUTTER_LEFT, GUTTER_RIGHT, plotWidth, type View } from "../../charts/plot";
 import { h, setText } from "../../dom";
 import { orNothing } from "../../format";
 import type { LiveSeries } from "../../model";
 import type { ColourName, Theme } from "../../theme";
-
-type Values = readonly (number | null)[];
+import { lastKnown, stackOf, type Values } from "./stack";
 
 export interface LiveLine {
   label: string;
@@ -21,17 +20,27 @@ export interface LiveLinesOptions {
   lines: LiveLine[];
   write(value: number): string;
   log?: boolean;
-  /** Whether the lines are stacked. */
+  /** Whether the lines are stacked, the first at the bottom. */
   stacked?: boolean;
   /** The highest possible value. */
   ceiling?: number;
 }
 
-const HEIGHT = 150;
+const HEIGHT = 170;
 const PADDING_TOP = 6;
+const LEGEND_PX = 18;
+/** The height of the heatmap that makes its panel as high as the others. */
+export const HEAT_HEIGHT = HEIGHT + LEGEND_PX - AXIS_HEIGHT;
+
+/** A window in seconds since the Unix epoch, and when the first figures are from. */
+export interface LiveSpan {
+  from_s: number;
+  to_s: number;
+  kept_from_s: number;
+}
 
 /** A window as all charts of the live page draw it: in seconds since the Unix epoch, with the time of day. */
-export function liveView(window: { from_s: number; to_s: number }, width: number, theme: Theme): View {
+export function liveView(window: LiveSpan, width: number, theme: Theme): View {
   return {
     window: { start: window.from_s, end: window.to_s },
     latency: "response",
@@ -40,6 +49,7 @@ export function liveView(window: { from_s: number; to_s: number }, width: number
     duration_s: window.to_s - window.from_s,
     phaseEdges: [],
     writeTime: utc,
+    figuresFrom: window.kept_from_s,
   };
 }
 
@@ -59,7 +69,7 @@ export class LiveLines {
   ) {
     this.#values = options.lines.map(() => h("span", { class: "value" }));
     const items = options.lines.map(({ label, colour }, place) => {
-      const swatch = h("span", { class: "swatch", "aria-hidden": "true" });
+      const swatch = h("span", { class: options.stacked ? "swatch area" : "swatch", "aria-hidden": "true" });
       swatch.style.setProperty("--swatch", `var(--${colour})`);
       return h("li", {}, swatch, label, this.#values[place]);
     });
@@ -77,22 +87,17 @@ export class LiveLines {
     );
   }
 
-  show(series: LiveSeries, window: { from_s: number; to_s: number }): void {
+  show(series: LiveSeries, window: LiveSpan): void {
     const { lines, write, stacked } = this.options;
     const count = series.requests_per_s.length;
     const x = Array.from({ length: count }, (_, bin) => series.from_s + (bin + 0.5) * series.bin_s);
-    const columns = lines.map((line) => [...line.of(series)]);
-    columns.forEach((column, place) => {
+    const values = lines.map((line) => line.of(series));
+    values.forEach((column, place) => {
       const element = this.#values[place];
-      if (element) setText(element, orNothing(column.at(-1), write));
+      if (element) setText(element, orNothing(stacked ? lastKnown(column) : column.at(-1), write));
     });
-    if (stacked) {
-      for (let place = columns.length - 2; place >= 0; place -= 1) {
-        const [above, below] = [columns[place], columns[place + 1]];
-        if (above && below)
-          columns[place] = above.map((value, bin) => (value === null ? null : value + (below[bin] ?? 0)));
-      }
-    }
+    // The highest layer of a stack is drawn first, and the others over it.
+    const columns = stacked ? stackOf(values, series.bin_s).reverse() : values;
     const data = [x, ...columns] as uPlot.AlignedData;
     const width = Math.max(200, this.#body.clientWidth);
     this.#view = liveView(window, width, this.theme);
@@ -136,7 +141,7 @@ export class LiveLines {
       ],
       series: [
         {},
-        ...lines.map(({ label, colour }) => ({
+        ...(stacked ? [...lines].reverse() : lines).map(({ label, colour }) => ({
           label,
           stroke: this.theme.colour(colour),
           width: 1.5,
@@ -167,7 +172,10 @@ export class LiveLines {
     ctx.save();
     ctx.scale(ratio, ratio);
     if (part === "grid") drawTimeGrid(ctx, view, top, height);
-    else drawTimeAxis(ctx, view, top + height);
+    else {
+      writeEmpty(ctx, view, top, height);
+      drawTimeAxis(ctx, view, top + height);
+    }
     ctx.restore();
   }
 }

@@ -2,7 +2,7 @@ import { HeatGrid } from "../../charts/heat-grid";
 import { HeatmapPlot } from "../../charts/heatmap-plot";
 import { h, setText } from "../../dom";
 import { count, digits3, milliseconds, orNothing, percent, perSecond, plural, span } from "../../format";
-import type { LiveSeries, LiveView } from "../../model";
+import type { LiveCpu, LiveSeries, LiveView } from "../../model";
 import { listenToKeys } from "../../sections/actions";
 import { Store } from "../../state";
 import { Theme } from "../../theme";
@@ -12,7 +12,7 @@ import { nameOf, saveDialog } from "../save";
 import { sortable } from "../sortable";
 import { Control } from "./control";
 import { RecentFindings } from "./findings";
-import { type LiveLine, LiveLines, liveView, utc } from "./lines";
+import { HEAT_HEIGHT, type LiveLine, LiveLines, type LiveSpan, liveView, utc } from "./lines";
 import { LISTINGS } from "./tables";
 
 /** After new figures. The next ones come after a second, and are requested a little earlier, so that they are shown soon. */
@@ -28,8 +28,7 @@ const LENGTHS_S = [60, 300, 900];
 /** If the newest rows are older than this, the page says so. */
 const BEHIND_S = 5;
 
-const cpu = (part: "user" | "system" | "irq" | "steal" | "iowait") => (series: LiveSeries) =>
-  series.cpu.map((one) => one?.[part] ?? null);
+const cpu = (part: keyof LiveCpu) => (series: LiveSeries) => series.cpu.map((one) => one?.[part] ?? null);
 const LINES: LiveLine[][] = [
   [
     { label: "requests", colour: "ok", of: (series) => series.requests_per_s },
@@ -47,6 +46,7 @@ const LINES: LiveLine[][] = [
     { label: "interrupts", colour: "irq", of: cpu("irq") },
     { label: "stolen", colour: "steal", of: cpu("steal") },
     { label: "waiting for I/O", colour: "iowait", of: cpu("iowait") },
+    { label: "idle", colour: "idle", of: cpu("idle") },
   ],
   [
     { label: "GC", colour: "pause-server", of: (series) => series.gc_ms_per_s },
@@ -171,7 +171,7 @@ export function livePage(
     ),
     new LiveLines({ id: "disk", title: "Disks", note: "MB/s", lines: disk, write: digits3 }, theme, closer),
   ];
-  const heat = h("div", {});
+  const heat = h("div", { class: "live-plot" });
   const heatPanel = h(
     "figure",
     { class: "panel", "aria-labelledby": "live-heat" },
@@ -278,18 +278,18 @@ export function livePage(
         ),
       ),
     );
-    const window = { from_s: totals.to_s - length(), to_s: totals.to_s };
+    const window = { from_s: totals.to_s - length(), to_s: totals.to_s, kept_from_s: next.kept_from_s };
     for (const chart of charts) chart.show(series, window);
     showHeat(next, window);
   };
 
-  const showHeat = ({ heat: grid }: LiveView, window: { from_s: number; to_s: number }): void => {
+  const showHeat = ({ heat: grid }: LiveView, window: LiveSpan): void => {
     const width = heat.clientWidth;
     if (grid.cells.length === 0 || width === 0) {
       heat.replaceChildren(h("p", { class: "missing" }, "No requests in this time."));
       return;
     }
-    const plot = new HeatmapPlot(new HeatGrid({ ...grid, start_s: grid.from_s }), [], () => {});
+    const plot = new HeatmapPlot(new HeatGrid({ ...grid, start_s: grid.from_s }), [], () => {}, HEAT_HEIGHT);
     plot.draw(liveView(window, width, theme));
     heat.replaceChildren(plot.root);
   };
@@ -322,6 +322,8 @@ export function livePage(
   store.subscribe(() => void ask());
   theme.subscribe(() => void ask());
   void ask();
+  // A paused page asks for nothing, and its charts still have to be as wide as their panels.
+  new ResizeObserver(() => view && show(view)).observe(heat);
 
   return [
     h(
