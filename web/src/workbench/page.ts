@@ -140,7 +140,8 @@ export function page(
     h("button", { type: "button", class: "skip", onclick: () => panel.focus() }, "To the tab"),
     ...contained("What was recorded", () => [
       top(subject, recordings, save.open),
-      header(report, () => subject.choose({ tab: "sources" })),
+      // The answer is that of the window, and comes below.
+      header({ ...report, answer: "" }, () => subject.choose({ tab: "sources" })),
     ]),
     h(
       "main",

@@ -50,6 +50,9 @@ test("a window that is brushed has findings and statements of its own, and a lin
 }) => {
   await open(page, server.link);
   expect(page.url()).not.toContain("token");
+  // The answer is there once, above the tabs.
+  await expect(page.locator(".answer")).toHaveText([/requests/]);
+  await expect(page.locator("header .answer")).toHaveCount(0);
   await brush(page, 0.25, 0.5);
   await expect(page.locator(".window-answer")).toContainText(/What delayed requests in [\d.]+-[\d.]+/);
   const window = server.windowsOf("answer").at(-1) ?? "";
@@ -57,6 +60,7 @@ test("a window that is brushed has findings and statements of its own, and a lin
   expect(start).toBeGreaterThan(0);
   expect(end).toBeGreaterThan(start ?? 0);
   await expect(page.getByRole("heading", { name: `Found in ${window}` })).toBeVisible();
+  await expect(page.locator(".answer")).toHaveText([`What delayed requests in ${window}.`]);
 
   await tab(page, "Statements").click();
   await expect(page.locator("#panel")).toContainText(`/* ${window} */`);
