@@ -3,19 +3,28 @@ import { GUTTER_LEFT, GUTTER_RIGHT, plotWidth, type View, xOf } from "../charts/
 import type { ChartStack } from "../charts/stack";
 import { fitInto, sameWindow, type Window } from "../charts/window";
 import { h } from "../dom";
+import { clock } from "../format";
 import type { Report } from "../model";
 import type { Store } from "../state";
 
 const HEIGHT = 30;
+/** Height of the line with the times of the whole run. */
+const TIMES_PX = 16;
+/** From here to the lower edge, a funnel leads from the frame to the whole width of the charts. */
+const FUNNEL_PX = 4;
 const FINDINGS_PX = 5;
 const CLICK_PX = 4;
 
-/** The whole run in one line: the slowest request over time, the findings, and where the charts are. */
+/**
+ * The whole run in one line: the slowest request over time, the findings, where the charts are, and the times of its
+ * two ends.
+ */
 export class Overview {
   readonly root: HTMLElement;
   readonly #canvas = h("canvas", { "aria-hidden": "true" });
   readonly #frame = h("div", { class: "here" });
   readonly #over: HTMLElement;
+  readonly #funnel = h("div", { class: "funnel" });
   #drawn = "";
 
   constructor(
@@ -28,12 +37,21 @@ export class Overview {
     this.root = h(
       "div",
       { class: "overview", title: "The whole run: drag the frame to move, drag elsewhere to zoom" },
+      h("span", { class: "of-axis" }, "whole run"),
       this.#canvas,
       this.#over,
+      this.#timesOf(report),
     );
-    this.root.style.height = `${HEIGHT}px`;
+    this.root.style.height = `${HEIGHT + TIMES_PX}px`;
     this.#over.addEventListener("pointerdown", (event) => this.#press(event));
     this.#over.addEventListener("dblclick", () => store.reset());
+  }
+
+  #timesOf({ duration_s }: Report): HTMLElement {
+    const ends = [0, duration_s].map((time) => h("span", {}, clock(time, duration_s / 500, duration_s)));
+    const times = h("div", { class: "ends" }, this.#funnel, ...ends);
+    times.style.cssText = `left:${GUTTER_LEFT}px;right:${GUTTER_RIGHT}px;top:${HEIGHT}px;height:${TIMES_PX}px`;
+    return times;
   }
 
   draw(view: View): void {
@@ -50,6 +68,8 @@ export class Overview {
     this.#frame.hidden = sameWindow(window, this.store.whole);
     this.#frame.style.left = `${from}px`;
     this.#frame.style.width = `${to - from}px`;
+    this.#funnel.hidden = this.#frame.hidden;
+    this.#funnel.style.clipPath = `polygon(${from}px 0, ${to}px 0, ${to}px ${FUNNEL_PX}px, 100% 100%, 0 100%, ${from}px ${FUNNEL_PX}px)`;
   }
 
   #paint(view: View): void {

@@ -36,9 +36,11 @@ export function strip(
   const overview = new Overview(report, store, stack);
   const phases = new PhaseBand(report, store);
   const axis = h("canvas", { class: "axis", "aria-hidden": "true" });
+  const ofWindow = h("span", { class: "of-axis" }, "window");
   stack.onDraw((view) => {
     setText(window, windowText(report, store));
     setText(finding, findingText(report, store));
+    ofWindow.hidden = sameWindow(store.selection.window, store.whole);
     overview.draw(view);
     phases.draw(view);
     drawAxis(axis, view);
@@ -56,8 +58,7 @@ export function strip(
       h("span", { class: "tools", role: "toolbar", "aria-label": "Window" }, ...buttons),
     ),
     overview.root,
-    phases.root,
-    axis,
+    h("div", { class: "of-window" }, ofWindow, phases.root, axis),
   );
 }
 

@@ -75,6 +75,38 @@ test("the frame in the overview moves the window, a drag beside it makes a new o
   await report.expectTimes(10, 30);
 });
 
+test("the whole run and the window have an axis each, with a name and times of its own", async ({
+  report,
+  page,
+}) => {
+  await report.open("overload");
+  const strip = page.locator(".strip");
+  const names = strip.locator(".of-axis");
+  const ends = strip.locator(".ends > span");
+  await expect(ends).toHaveText(["0.0", "90.0"]);
+  await expect(names.filter({ visible: true })).toHaveText(["whole run"]);
+  await page.keyboard.press("+");
+  await report.expectTimes(18, 72);
+  await expect(names.filter({ visible: true })).toHaveText(["whole run", "window"]);
+  await expect(ends).toHaveText(["0.0", "90.0"]);
+  const boxOf = async (selector: string) => {
+    const box = await strip.locator(selector).boundingBox();
+    if (!box) throw new Error(`no ${selector}`);
+    return box;
+  };
+  const [whole, times, phases, axis] = [
+    await boxOf(".overview .over"),
+    await boxOf(".ends"),
+    await boxOf(".phases"),
+    await boxOf(".axis"),
+  ];
+  // From top to bottom: the whole run, its times, and what belongs to the window.
+  expect(times.y).toBeGreaterThanOrEqual(whole.y + whole.height - 1);
+  expect(phases.y).toBeGreaterThanOrEqual(times.y + times.height - 1);
+  expect(axis.y).toBeGreaterThanOrEqual(phases.y + phases.height - 1);
+  expect(Math.abs(times.x - whole.x) + Math.abs(times.width - whole.width)).toBeLessThan(2);
+});
+
 test("keys pan, zoom and reset", async ({ report, page }) => {
   await report.open("overload");
   await page.keyboard.press("+");
