@@ -40,15 +40,15 @@ export class Overview {
       h("span", { class: "of-axis" }, "whole run"),
       this.#canvas,
       this.#over,
-      this.#timesOf(report),
+      this.#timesOf(store.whole),
     );
     this.root.style.height = `${HEIGHT + TIMES_PX}px`;
     this.#over.addEventListener("pointerdown", (event) => this.#press(event));
     this.#over.addEventListener("dblclick", () => store.reset());
   }
 
-  #timesOf({ duration_s }: Report): HTMLElement {
-    const ends = [0, duration_s].map((time) => h("span", {}, clock(time, duration_s / 500, duration_s)));
+  #timesOf({ start, end }: Window): HTMLElement {
+    const ends = [start, end].map((time) => h("span", {}, clock(time, end / 500, end)));
     const times = h("div", { class: "ends" }, this.#funnel, ...ends);
     times.style.cssText = `left:${GUTTER_LEFT}px;right:${GUTTER_RIGHT}px;top:${HEIGHT}px;height:${TIMES_PX}px`;
     return times;
