@@ -20,6 +20,13 @@ async function show(app: HTMLElement, client: Client): Promise<void> {
     app.replaceChildren(list(recordings));
     return;
   }
+  // The address keeps naming this recording when others are saved beside it.
+  if (named === null)
+    history.replaceState(
+      null,
+      "",
+      `${location.hash || "#"}&recording=${encodeURIComponent(chosen)}`.replace("#&", "#"),
+    );
   const one = recordings.find(({ name }) => name === chosen);
   const isCloser = new URLSearchParams(location.hash.replace(/^#/, "")).has("closer");
   if (one && !one.is_closed && !isCloser) {
