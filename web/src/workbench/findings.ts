@@ -1,6 +1,7 @@
 import { h, setText } from "../dom";
 import type { Answer } from "../model";
 import { type Explained, type FindingChoice, findings } from "../sections/findings";
+import { busy, settle } from "./busy";
 import type { Subject } from "./subject";
 
 /** Cards that are open at first; the charts come below them. */
@@ -44,7 +45,7 @@ export class Findings {
     this.#asked?.abort();
     this.#asked = new AbortController();
     const { signal } = this.#asked;
-    this.answer.setAttribute("aria-busy", "true");
+    busy(this.answer, "Searching for findings …");
     this.cards.setAttribute("aria-busy", "true");
     subject
       .ask<Answer>("answer", signal, { against })
@@ -81,7 +82,7 @@ export class Findings {
   }
 
   #settled(): void {
-    this.answer.removeAttribute("aria-busy");
+    settle(this.answer);
     this.cards.removeAttribute("aria-busy");
   }
 }

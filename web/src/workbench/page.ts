@@ -16,6 +16,7 @@ import { spectrogram } from "../sections/spectrogram";
 import { strip } from "../sections/strip";
 import { Store } from "../state";
 import { Theme } from "../theme";
+import { busy, settle } from "./busy";
 import type { Client } from "./client";
 import { marker } from "./compare";
 import { Findings } from "./findings";
@@ -82,31 +83,39 @@ export function page(
   const tabs = tabBar(subject);
 
   let asked: AbortController | null = null;
+  /** The tab whose content the panel has. */
+  let filled = "";
   const fill = async (tab: Tab): Promise<void> => {
     asked?.abort();
     asked = new AbortController();
     const { signal } = asked;
+    const show = (made: HTMLElement[]): void => {
+      settle(panel);
+      panel.replaceChildren(...made);
+      filled = tab.id;
+    };
     const part = parts[tab.id];
     if (part) {
       const made = still.get(tab.id) ?? part();
       still.set(tab.id, made);
-      panel.replaceChildren(...made);
+      show(made);
       return;
     }
     if (!tab.load) {
-      panel.replaceChildren();
+      show([]);
       return;
     }
-    panel.setAttribute("aria-busy", "true");
+    // What is there belongs to the window before, or even to another tab.
+    panel.classList.toggle("of-other", filled !== tab.id);
+    busy(panel, "Reading …");
     try {
       const made = await tab.load(subject, signal);
-      if (!signal.aborted) panel.replaceChildren(...made);
+      if (!signal.aborted) show(made);
     } catch (cause) {
       if (signal.aborted) return;
       const why = cause instanceof Error ? cause.message : String(cause);
-      panel.replaceChildren(h("p", { class: "missing failure", role: "alert" }, why));
+      show([h("p", { class: "missing failure", role: "alert" }, why)]);
     }
-    if (!signal.aborted) panel.removeAttribute("aria-busy");
   };
   const current = (): Tab => TABS.find(({ id }) => id === subject.chosen("tab")) ?? (TABS[0] as Tab);
   let shown = "";
