@@ -105,6 +105,109 @@ test("an error of a query is shown where its result would be", async ({ page, se
   await expect(page.locator(".result")).toContainText("no column wrong");
 });
 
+test("a saved window opens from its link, and back leads to the recording that it came from", async ({
+  page,
+  server,
+}) => {
+  await open(page, server.link);
+  await page.keyboard.press("s");
+  const dialog = page.getByRole("dialog", { name: "Save this window" });
+  await dialog.getByRole("textbox", { name: "Name" }).fill("moment");
+  await page.keyboard.press("Enter");
+  await dialog.getByRole("link", { name: "Open it" }).click();
+  const shown = page.getByRole("combobox", { name: "Recording" });
+  await expect(shown).toHaveValue("moment.helenus");
+  await expect(page.locator("#chart-throughput")).toBeVisible();
+  await page.goBack();
+  await expect(shown).toHaveValue("run.helenus");
+  await page.reload();
+  await expect(shown).toHaveValue("run.helenus");
+});
+
+test("while a window is read, the page says so in the place of what is missing", async ({ page, server }) => {
+  await page.goto(`${server.link}&tab=statements`);
+  await expect(page.locator("#panel table")).toBeVisible();
+  const answer = page.locator(".window-answer");
+  const places = (): Promise<number[]> =>
+    page
+      .locator(".window-answer, .strip, .tab-row, #panel")
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+  const before = await places();
+  const [found, read] = [server.hold("answer"), server.hold("statements")];
+  await page.keyboard.press("+");
+  await expect(answer.getByText("Searching for findings …")).toBeVisible();
+  await expect(answer.locator(".answer")).toBeHidden();
+  await expect(page.locator("#panel").getByText("Reading …")).toBeVisible();
+  await expect(page.locator("#panel table")).toBeVisible();
+  expect(await places()).toEqual(before);
+  found();
+  read();
+  await expect(answer).toContainText("What delayed requests in 18-72");
+  await expect(page.locator("#panel")).toContainText("/* 18-72 */");
+  await expect(page.locator(".reading")).toHaveCount(0);
+
+  // The content of another tab is out of sight, and a tab that needs no answer is there at once.
+  const listed = server.hold("clients");
+  await tab(page, "Clients").click();
+  await expect(page.locator("#panel").getByText("Reading …")).toBeVisible();
+  await expect(page.locator("#panel table")).toBeHidden();
+  await tab(page, "Sources").click();
+  await expect(page.locator("#panel")).not.toHaveAttribute("aria-busy");
+  await expect(page.locator("#sources")).toBeVisible();
+  listed();
+});
+
+test("the live charts have one clock and the same edges, and say where figures begin", async ({
+  page,
+  server,
+}) => {
+  server.grow("grows.helenus");
+  await page.goto(`${server.link}&recording=grows.helenus`);
+  await expect(page.locator(".live-state")).toContainText("20:15:07 UTC");
+  const heat = page.locator("figure").filter({ hasText: "Latency heatmap" }).locator(".over");
+  const cpu = page.locator("figure").filter({ has: page.getByRole("heading", { name: "CPU" }) });
+  await expect(cpu.locator(".legend")).toContainText(/user\s*30.%\s*system.*idle\s*50.%/);
+  // Edges within the panel, for each chart of a page of one column.
+  await page.setViewportSize({ width: 600, height: 900 });
+  const edges = () =>
+    page.locator("figure .u-over, figure .over").evaluateAll((all) => {
+      const said = all.map((one) => {
+        const { left, right } = one.getBoundingClientRect();
+        return `${Math.round(left)}-${Math.round(right)}`;
+      });
+      return { charts: said.length, edges: new Set(said).size };
+    });
+  await expect.poll(edges).toEqual({ charts: 7, edges: 1 });
+  await expect(heat).toBeVisible();
+  /** The colour at a place of the chart's plotting area. */
+  const at = (share_x: number, share_y: number) =>
+    cpu.locator("canvas").evaluate(
+      (canvas: HTMLCanvasElement, [x, y]) => {
+        const over = canvas.parentElement?.querySelector(".u-over")?.getBoundingClientRect();
+        const box = canvas.getBoundingClientRect();
+        const pixel = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+        if (!over || !pixel) throw new Error("no plot");
+        const ratio = canvas.width / box.width;
+        const left = (over.left - box.left + x * over.width) * ratio;
+        const top = (over.top - box.top + y * over.height) * ratio;
+        pixel.drawImage(canvas, -Math.floor(left), -Math.floor(top));
+        return [...pixel.getImageData(0, 0, 1, 1).data].join(" ");
+      },
+      [share_x, share_y] as const,
+    );
+  const [user, idle] = [await at(0.5, 0.9), await at(0.5, 0.25)];
+  expect(user).not.toBe(idle);
+  // The stack has no gaps where a reading is missing.
+  for (const share of [0.2, 0.21, 0.22, 0.23, 0.24, 0.8]) {
+    expect(await at(share, 0.9)).toBe(user);
+    expect(await at(share, 0.25)).toBe(idle);
+  }
+  // The window is longer than what is kept: the rest is drawn up to the right edge.
+  await page.getByRole("button", { name: "5 min", exact: true }).click();
+  await expect.poll(() => at(0.3, 0.9)).not.toBe(user);
+  expect(await at(0.9, 0.9)).toBe(user);
+});
+
 test("a server that ends is shown, and the page goes on when it is back", async ({ page, server }) => {
   await open(page, server.link);
   await expect(page.locator(".gone")).toBeHidden();

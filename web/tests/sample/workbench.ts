@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Answer, Listed, Queried, Schema, StatementFigures, TrafficTable } from "../../src/model";
+import type { Answer, Listed, Queried, Saved, Schema, StatementFigures, TrafficTable } from "../../src/model";
 import { flameOfMinute } from "./flame";
+import { liveOf } from "./live";
 import { overloadReport } from "./reports";
 
 const PARTS = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "dist", "workbench");
@@ -14,9 +15,13 @@ const CONTENT: Record<string, string> = { html: "text/html", js: "text/javascrip
 /** A substitute for `helenus serve`, whose answers contain their window. */
 export class WorkbenchServer {
   readonly asked: URL[] = [];
-  readonly #server = createServer((request, response) => {
+  readonly #recordings = [listed("run.helenus")];
+  /** Answers that wait until they are released. */
+  readonly #held = new Map<string, Promise<void>>();
+  readonly #server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://127.0.0.1");
     if (pathname.startsWith("/api/")) {
+      await this.#held.get(pathname.slice("/api/".length));
       const [status, body] = this.#answer(request);
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
       return;
@@ -53,6 +58,26 @@ export class WorkbenchServer {
     return `${this.address}#token=${TOKEN}`;
   }
 
+  /** Adds a recording that grows. */
+  grow(name: string): void {
+    this.#recordings.push({ ...listed(name), is_closed: false });
+  }
+
+  /** Keeps an answer back until the returned function is called. */
+  hold(name: string): () => void {
+    let release = (): void => {};
+    this.#held.set(
+      name,
+      new Promise((done) => {
+        release = done;
+      }),
+    );
+    return () => {
+      this.#held.delete(name);
+      release();
+    };
+  }
+
   /** The windows that an answer was asked for. */
   windowsOf(name: string): (string | null)[] {
     return this.asked
@@ -70,7 +95,13 @@ export class WorkbenchServer {
       case "/api/ping":
         return [200, true];
       case "/api/recordings":
-        return [200, [listed("run.helenus")]];
+        return [200, this.#recordings];
+      case "/api/save":
+        return [200, this.#save(`${url.searchParams.get("name")}.helenus`)];
+      case "/api/live":
+        return [200, liveOf(Number(url.searchParams.get("length")))];
+      case "/api/live-findings":
+        return [200, null];
       case "/api/report":
         return [200, overloadReport()];
       case "/api/answer":
@@ -89,6 +120,11 @@ export class WorkbenchServer {
       default:
         return [200, []];
     }
+  }
+
+  #save(name: string): Saved {
+    this.#recordings.push(listed(name));
+    return { name, path: `/var/tmp/${name}`, rows: 12, bytes: 3456 };
   }
 }
 

@@ -1,0 +1,71 @@
+import type { LiveCpu, LiveView } from "../../src/model";
+
+/** 20:15:07 */
+export const LIVE_END_S = Date.UTC(2026, 10, 27, 20, 15, 7) / 1000;
+/** How much is kept, which is less than the longest window. */
+export const LIVE_KEPT_S = 100;
+const IDLE = 0.5;
+
+/** Figures of a growing recording. Half of the CPUs are idle, and every second reading of them is missing. */
+export function liveOf(length_s: number): LiveView {
+  const seconds = Math.min(length_s, LIVE_KEPT_S);
+  const from_s = LIVE_END_S - seconds;
+  const each = <T>(of: (second: number) => T): T[] =>
+    Array.from({ length: seconds }, (_, second) => of(second));
+  const cpu: LiveCpu = { user: 0.3, system: 0.1, irq: 0.05, steal: 0, iowait: 0.05, idle: IDLE };
+  const latency = { p50: 1, p95: 4, p99: 9, p999: 12, max: 20 };
+  return {
+    kept_from_s: LIVE_END_S - LIVE_KEPT_S,
+    kept_to_s: LIVE_END_S,
+    is_growing: true,
+    behind_s: 0,
+    totals: {
+      from_s,
+      to_s: LIVE_END_S,
+      requests: 100 * seconds,
+      requests_per_s: 100,
+      errors: 0,
+      errors_per_s: 0,
+      weight: 1,
+      latency_ms: latency,
+      in_flight: 1,
+      outcomes: [],
+      cpu,
+      collections_per_s: 0,
+      gc_share: 0,
+      safepoint_share: 0,
+      pressure: [],
+      disks: [],
+      retransmitted_per_s: 0,
+      major_faults_per_s: 0,
+      throttled_cpus: 0,
+      events: [],
+      sources: [],
+    },
+    series: {
+      from_s,
+      bin_s: 1,
+      requests_per_s: each(() => 100),
+      errors_per_s: each(() => 0),
+      p50_ms: each(() => latency.p50),
+      p99_ms: each(() => latency.p99),
+      p999_ms: each(() => latency.p999),
+      max_ms: each(() => latency.max),
+      cpu: each((second) => (second % 2 === 0 ? null : cpu)),
+      gc_ms_per_s: each(() => 0),
+      safepoint_ms_per_s: each(() => 0),
+      pending: each(() => 0),
+      read_bytes_per_s: each(() => 0),
+      written_bytes_per_s: each(() => 0),
+      groups: [],
+    },
+    heat: {
+      from_s,
+      bin_s: 1,
+      columns: seconds,
+      low_ms: [0.1, 1, 10],
+      high_ms: [1, 10, 100],
+      cells: each((second): [number, number, number] => [second, 1, 100]),
+    },
+  };
+}
