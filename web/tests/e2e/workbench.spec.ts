@@ -163,7 +163,9 @@ test("the live charts have one clock and the same edges, and say where figures b
 }) => {
   server.grow("grows.helenus");
   await page.goto(`${server.link}&recording=grows.helenus`);
-  await expect(page.locator(".live-state")).toContainText("20:15:07 UTC");
+  await expect(page.locator(".live-state")).toHaveText("● Live, 20:15:07 UTC");
+  // No search has ended yet.
+  await expect(page.locator(".window-answer").getByText("Searching for findings …")).toBeVisible();
   const heat = page.locator("figure").filter({ hasText: "Latency heatmap" }).locator(".over");
   const cpu = page.locator("figure").filter({ has: page.getByRole("heading", { name: "CPU" }) });
   await expect(cpu.locator(".legend")).toContainText(/user\s*30.%\s*system.*idle\s*50.%/);

@@ -100,6 +100,8 @@ export class WorkbenchServer {
         return [200, this.#save(`${url.searchParams.get("name")}.helenus`)];
       case "/api/live":
         return [200, liveOf(Number(url.searchParams.get("length")))];
+      case "/api/live-table":
+        return [200, { rows: [] }];
       case "/api/live-findings":
         return [200, null];
       case "/api/report":

@@ -1,6 +1,7 @@
 import { h, setText } from "../../dom";
 import type { Answer, LiveFindings, LiveView } from "../../model";
 import { SEVERITY } from "../../sections/findings";
+import { busy, settle } from "../busy";
 import type { Client } from "../client";
 import { utc } from "./lines";
 
@@ -41,7 +42,7 @@ export class RecentFindings {
     const at = this.#wanted;
     const isDue = at !== this.#shown || (at === "" && performance.now() >= this.#askAt);
     if (this.#isAsking || !isDue) return;
-    if (at !== this.#shown) this.#show("Searching …", [], "");
+    if (at !== this.#shown) busy(this.root, "Searching for findings …");
     this.#isAsking = true;
     this.#ask(at)
       .catch((cause: unknown) => {
@@ -74,6 +75,7 @@ export class RecentFindings {
   }
 
   #show(answer: string, findings: Answer["findings"], of: string): void {
+    settle(this.root);
     setText(this.#answer, answer);
     setText(this.#of, of);
     this.#list.replaceChildren(
