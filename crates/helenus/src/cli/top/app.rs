@@ -21,6 +21,16 @@ pub(super) enum Below {
     Finding(usize),
 }
 
+/// The lines on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lines {
+    None,
+    /// The chosen line does not open.
+    Closed,
+    /// The chosen line opens.
+    Open,
+}
+
 /// The lengths of the window in seconds that `+` and `-` select; the last one stands for the whole time.
 const WINDOWS_S: [u32; 7] = [5, 10, 30, 60, 300, 900, ALL_S];
 pub(super) const ALL_S: u32 = u32::MAX;
@@ -39,10 +49,14 @@ pub(super) struct App {
     window_s: u32,
     /// The end of the window; None while the window follows the newest data.
     end_ns: Option<i64>,
+    /// Whether the window stands still only because a line is open.
+    is_held: bool,
     pub(super) findings: Findings,
     /// Whether the user is typing the filter.
     pub(super) is_filtering: bool,
     pub(super) is_helping: bool,
+    /// The lines that were drawn last.
+    pub(super) lines: Lines,
     /// The latest message.
     pub(super) notice: Option<String>,
     pub(super) is_over: bool,
@@ -61,9 +75,11 @@ impl App {
             list_states: BTreeMap::new(),
             window_s: if grows { 10 } else { ALL_S },
             end_ns: None,
+            is_held: false,
             findings,
             is_filtering: false,
             is_helping: false,
+            lines: Lines::None,
             notice: None,
             is_over: false,
             width: 80,
@@ -76,7 +92,7 @@ impl App {
         let to_ns = self.end_ns.unwrap_or(kept.to_ns).clamp(kept.from_ns, kept.to_ns);
         let from_ns = if self.window_s == ALL_S { kept.from_ns } else { to_ns.saturating_sub(self.window_ns()) };
         let to_ns = to_ns.max(kept.from_ns.saturating_add(self.bin_ns()));
-        Some(LiveWindow { from_ns: from_ns.max(kept.from_ns), to_ns })
+        Some(LiveWindow::of_all(from_ns.max(kept.from_ns), to_ns))
     }
 
     pub(super) fn window_name(&self) -> String {
@@ -172,7 +188,7 @@ impl App {
             Key::Left => self.scrub(-self.step_ns()),
             Key::Right => self.scrub(self.step_ns()),
             Key::Home => self.scrub(i64::MIN / 4),
-            Key::End => self.end_ns = None,
+            Key::End => (self.end_ns, self.is_held) = (None, false),
             Key::Up => self.go(-1),
             Key::Down => self.go(1),
             Key::PageUp => self.go(-10),
@@ -190,26 +206,34 @@ impl App {
     fn open(&mut self, page: Page) {
         self.page = page;
         self.below.clear();
+        self.release();
     }
 
     fn enter(&mut self) {
-        let cursor = self.list_state().cursor;
-        let line = self.listing().and_then(|listing| listing.lines.into_iter().nth(cursor));
-        if let Some(below) = line.and_then(|line| line.below) {
-            if self.grows && !self.is_paused() && !matches!(below, Below::Finding(_)) {
-                // Stop following new data, so that the opened line does not move away.
-                self.pause();
-            }
-            self.below.push(below);
-            *self.list_state() = ListState::default();
+        let listing = self.listing();
+        let Some(below) = listing.and_then(|listing| listing.below(self.list_state()).cloned()) else { return };
+        if self.grows && !self.is_paused() && !matches!(below, Below::Finding(_)) {
+            // The opened line would move away with new data.
+            self.pause();
+            self.is_held = true;
         }
+        self.below.push(below);
+        *self.list_state() = ListState::default();
     }
 
     fn leave(&mut self) {
-        if self.filter().is_empty() {
-            self.below.pop();
-        } else {
+        if !self.filter().is_empty() {
             self.list_state().filter.clear();
+            return;
+        }
+        self.below.pop();
+        self.release();
+    }
+
+    /// Follows again once the line is closed for which the window stood still.
+    fn release(&mut self) {
+        if self.below.is_empty() && std::mem::take(&mut self.is_held) {
+            self.end_ns = None;
         }
     }
 
@@ -235,6 +259,7 @@ impl App {
     }
 
     fn pause(&mut self) {
+        self.is_held = false;
         if !self.grows {
             return;
         }
@@ -255,6 +280,7 @@ impl App {
     }
 
     fn scrub(&mut self, by_ns: i64) {
+        self.is_held = false;
         let Some(kept) = self.live.kept() else { return };
         if self.window_s == ALL_S && kept.to_ns - kept.from_ns > 2 * self.bin_ns() {
             // If the window covers everything, there is no time to move to.

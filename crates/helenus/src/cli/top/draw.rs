@@ -1,6 +1,6 @@
 //! Draws the current page.
 
-use super::app::{App, Below};
+use super::app::{App, Below, Lines};
 use super::chart::{bars, largest};
 use super::listing::{fitted, put, put_wrapped};
 use super::pages::{PAGES, Page, client_of, clock, per_s};
@@ -11,17 +11,20 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use unicode_width::UnicodeWidthStr;
 
 pub(super) const NARROWEST: u16 = 80;
 pub(super) const LOWEST: u16 = 24;
+/// The filter takes so many columns of the line with the keys.
+const LONGEST_FILTER: usize = 30;
 /// From this width on, the names of pages are written in full.
 const WIDE: u16 = 120;
 
-const KEYS: [(&str, &str); 17] = [
+const KEYS: [(&str, &str); 14] = [
     ("1 … 9, 0, s, Tab", "pages"),
     ("↑ ↓, PgUp PgDn, j k", "lines"),
-    ("Enter", "into a line: a statement's slowest requests, what overlapped a request, a finding"),
-    ("Esc", "back"),
+    ("Enter", "open a line; most hold the window until they are closed"),
+    ("Esc", "back; follows again what an open line held"),
     ("< >", "sort by the column to the left or right"),
     ("r", "reverse the order"),
     ("/", "only lines with a text; Enter keeps it, Esc removes it"),
@@ -32,9 +35,11 @@ const KEYS: [(&str, &str); 17] = [
     ("+ -", "a longer or shorter window: 5 s to 15 min, or all"),
     ("?", "this help; any key ends it"),
     ("q, Ctrl-C", "quit"),
-    ("", ""),
-    ("", "Percentiles come from histograms, whose bins are an eighth wide."),
-    ("", "What overlapped a request is not for that its cause: page 9 compares with other requests."),
+];
+const NOTES: [&str; 3] = [
+    "A statement or client opens to its slowest requests, a request to what overlapped it.",
+    "Percentiles come from histograms, whose bins are an eighth wide.",
+    "What overlapped a request need not be its cause: page 9 compares with others.",
 ];
 
 pub(super) fn frame(frame: &mut Frame<'_>, app: &mut App) {
@@ -54,7 +59,7 @@ pub(super) fn frame(frame: &mut Frame<'_>, app: &mut App) {
     tabs(app, Rect { y: area.y + 1, height: 1, ..area }, buffer);
     strip(app, window, Rect { y: area.y + 2, height: 1, ..area }, buffer);
     let body = Rect { y: area.y + 3, height: area.height - 4, ..area };
-    footer(app, Rect { y: area.bottom() - 1, height: 1, ..area }, buffer);
+    app.lines = Lines::None;
     match window {
         _ if app.is_helping => help(app, body, buffer),
         None => {
@@ -67,6 +72,7 @@ pub(super) fn frame(frame: &mut Frame<'_>, app: &mut App) {
         }
         Some(window) => self::body(app, window, body, buffer),
     }
+    footer(app, Rect { y: area.bottom() - 1, height: 1, ..area }, buffer);
 }
 
 fn header(app: &App, window: Option<LiveWindow>, area: Rect, buffer: &mut Buffer) {
@@ -113,7 +119,7 @@ fn strip(app: &App, window: Option<LiveWindow>, area: Rect, buffer: &mut Buffer)
     }
 }
 
-fn footer(app: &mut App, area: Rect, buffer: &mut Buffer) {
+fn footer(app: &App, area: Rect, buffer: &mut Buffer) {
     let filter = app.filter().to_string();
     if app.is_filtering {
         put(
@@ -129,20 +135,54 @@ fn footer(app: &mut App, area: Rect, buffer: &mut Buffer) {
         put(buffer, area.x, area.y, &fitted(&terminal::one_line(notice), area.width, false), app.paint.warning());
         return;
     }
-    let mut text = "q quit  ? help  / filter  < > sort  r reverse  Enter into  Esc back  ←→ time".to_string();
-    if app.grows {
-        text.push_str(if app.is_paused() { "  Space follow" } else { "  Space pause" });
-    }
-    if !filter.is_empty() {
-        text = format!("filter: {}  Esc removes it  {text}", terminal::one_line(&filter));
+    let filter = terminal::cut(&terminal::one_line(&filter), LONGEST_FILTER);
+    let mut text = if filter.is_empty() { String::new() } else { format!("filter: {filter}  Esc removes it") };
+    // Only whole entries, the most useful first: a narrow terminal has no place for all.
+    for entry in keys_now(app) {
+        let longer = if text.is_empty() { entry.to_string() } else { format!("{text}  {entry}") };
+        if longer.width() <= usize::from(area.width) {
+            text = longer;
+        }
     }
     put(buffer, area.x, area.y, &fitted(&text, area.width, false), app.paint.dim());
 }
 
+/// The keys that do something now, the most useful first.
+fn keys_now(app: &App) -> Vec<&'static str> {
+    let is_open = !app.below.is_empty();
+    let has_lines = app.lines != Lines::None;
+    let entries = [
+        (true, "q quit"),
+        (true, "? keys"),
+        (is_open, "Esc back"),
+        (app.grows && app.is_paused(), "Space follow"),
+        (app.grows && !app.is_paused(), "Space pause"),
+        (app.lines == Lines::Open, "Enter open"),
+        (has_lines, "/ filter"),
+        (has_lines, "< > sort"),
+        (true, "←→ time"),
+        (true, "+- window"),
+        (has_lines, "r reverse"),
+        (!is_open, "Tab page"),
+    ];
+    entries.into_iter().filter(|(is_shown, _)| *is_shown).map(|(_, entry)| entry).collect()
+}
+
 fn help(app: &App, area: Rect, buffer: &mut Buffer) {
-    for ((keys, what), y) in KEYS.iter().zip(area.y + 1..area.bottom()) {
+    const LEFT: u16 = 24;
+    let mut y = area.y + 1;
+    for (keys, what) in KEYS {
         put(buffer, area.x + 2, y, keys, app.paint.bold());
-        put(buffer, area.x + 24, y, &fitted(what, area.width.saturating_sub(24), false), Style::new());
+        put(buffer, area.x + LEFT, y, what, Style::new());
+        y += 1;
+    }
+    for note in NOTES {
+        y += put_wrapped(
+            buffer,
+            Rect { x: area.x + 2, y: y + 1, width: area.width - 2, height: area.bottom().saturating_sub(y + 1) },
+            note,
+            app.paint.dim(),
+        );
     }
 }
 
@@ -167,6 +207,7 @@ fn list(app: &mut App, area: Rect, buffer: &mut Buffer) {
     let paint = app.paint;
     if let Some(listing) = app.listing() {
         listing.draw(area, buffer, app.list_state(), paint);
+        app.lines = if listing.below(app.list_state()).is_some() { Lines::Open } else { Lines::Closed };
     }
 }
 

@@ -31,8 +31,9 @@ pub(super) const fn rest(head: &'static str) -> Column {
     Column { head, width: None, is_extra: false }
 }
 
-/// The smallest width of the column without a width.
+/// The smallest width of the column without a width, and the smallest beside columns for wide terminals.
 const LEAST_OF_REST: u16 = 24;
+const LEAST_BESIDE_EXTRA: u16 = 40;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Cell {
@@ -164,16 +165,20 @@ impl Listing {
 
     /// The columns that fit, with their widths.
     fn shown(&self, room: u16) -> Vec<(usize, u16)> {
-        let width_of = |columns: &[usize]| -> u16 {
-            columns.iter().map(|number| self.columns[*number].width.unwrap_or(LEAST_OF_REST) + 1).sum()
+        let width_with = |columns: &[usize], least: u16| -> u16 {
+            columns.iter().map(|number| self.columns[*number].width.unwrap_or(least) + 1).sum()
         };
+        let width_of = |columns: &[usize]| width_with(columns, LEAST_OF_REST);
         let mut kept: Vec<usize> = (0..self.columns.len()).collect();
         // The extra columns are dropped first, beginning with the last one; then the others, except the first two.
+        while let Some(extra) = kept.iter().rposition(|number| self.columns[*number].is_extra)
+            && width_with(&kept, LEAST_BESIDE_EXTRA) > room + 1
+        {
+            kept.remove(extra);
+        }
         while width_of(&kept) > room + 1 && kept.len() > 1 {
-            let extra = kept.iter().rposition(|number| self.columns[*number].is_extra);
-            let last = kept.iter().rposition(|number| self.columns[*number].width.is_some());
-            let Some(place) = extra.or(last) else { break };
-            kept.remove(place);
+            let Some(last) = kept.iter().rposition(|number| self.columns[*number].width.is_some()) else { break };
+            kept.remove(last);
         }
         let left = (room + 1).saturating_sub(width_of(&kept));
         let width = |number: &usize| match self.columns[*number].width {
@@ -181,6 +186,12 @@ impl Listing {
             None => (*number, LEAST_OF_REST + left),
         };
         kept.iter().map(width).collect()
+    }
+
+    /// What the chosen line opens.
+    pub(super) fn below(&self, state: &ListState) -> Option<&Below> {
+        let last = self.lines.len().checked_sub(1)?;
+        self.lines[state.cursor.min(last)].below.as_ref()
     }
 
     /// Columns that can be sorted by, on a terminal of this width.

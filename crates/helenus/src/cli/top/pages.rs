@@ -353,7 +353,7 @@ fn slowest(app: &App, window: LiveWindow, of: Option<(LiveBy, &str)>) -> Listing
 fn met(app: &App, from_s: f64, to_s: f64) -> Listing {
     let edge = |second: f64| (second * 1e9) as i64;
     let bin_s = app.live.bin_s();
-    let window = LiveWindow { from_ns: edge((from_s / bin_s).floor() * bin_s), to_ns: edge(to_s + LONGEST_AFTER_S) };
+    let window = LiveWindow::of_all(edge((from_s / bin_s).floor() * bin_s), edge(to_s + LONGEST_AFTER_S));
     let met = |slow: &LiveSlow| slow.start_s <= to_s && slow.start_s + slow.duration_ms / 1e3 >= from_s;
     let mut requests = app.live.slowest(window, None, usize::MAX);
     requests.retain(met);

@@ -210,6 +210,44 @@ fn a_line_leads_to_what_overlapped_its_slowest_request() {
 }
 
 #[test]
+fn an_open_line_holds_the_window_until_it_is_closed() {
+    let mut app = App::new(example(), "node.helenus".to_string(), Paint::Mono, true, Findings::of(None));
+    press(&mut app, "2\n");
+    assert!(app.is_paused());
+    assert!(page(&mut app).contains("Esc back  Space follow"), "{}", page(&mut app));
+    press(&mut app, "\n\x1b");
+    assert!(app.is_paused(), "a line is still open");
+    press(&mut app, "\x1b");
+    assert!(!app.is_paused(), "{}", page(&mut app));
+    // Who paused by a key goes on by a key.
+    press(&mut app, " 2\n\x1b");
+    assert!(app.is_paused());
+}
+
+#[test]
+fn keys_and_help_are_whole_on_80_columns() {
+    let mut app = app(Paint::Mono);
+    for key in "1234567890s?".chars() {
+        press(&mut app, &key.to_string());
+        let shown = page(&mut app);
+        let last = shown.lines().last().unwrap();
+        assert!(last.starts_with("q quit  ? keys"), "page {key}: {last}");
+        assert!(!last.contains('…'), "page {key}: {last}");
+    }
+    // Also the ends of the longest texts.
+    let shown = page(&mut app);
+    for end in ["Enter keeps it, Esc removes it", "5 s to 15 min, or all", "page 9 compares with others."] {
+        assert!(shown.lines().any(|line| line.ends_with(end)), "{end}: {shown}");
+    }
+    // A long filter leaves the keys in place.
+    press(&mut app, "x2/");
+    press(&mut app, &"宽".repeat(60));
+    press(&mut app, "\n");
+    let last = page(&mut app).lines().last().unwrap().to_string();
+    assert!(last.contains("q quit") && last.contains("Esc removes it"), "{last}");
+}
+
+#[test]
 fn lists_are_filtered_sorted_and_reversed() {
     let mut app = app(Paint::Mono);
     let place = |app: &mut App, text: &str| page(app).lines().position(|line| line.contains(text));
