@@ -113,12 +113,11 @@ impl Conversations {
         self.sample
     }
 
-    /// Halves the followed connections this many times, or as often as leaves enough requests. A weight is not reliable
-    /// for a few connections, one of which may send all the requests. None if no connection is left out.
-    pub(super) fn narrow(&mut self, halvings: u32) -> Option<LeftOut> {
+    /// Halves the followed connections this many times, or as often as leaves `fewest` that sent requests. None if no
+    /// connection is left out.
+    pub(super) fn narrow(&mut self, halvings: u32, fewest: usize) -> Option<LeftOut> {
         /// Number of candidate selections of connections; the one that best preserves the share of requests is used.
         const TRIED: u16 = 64;
-        const FEWEST_FOLLOWED: usize = 8;
         let now = self.sample;
         let requests = |sample: Sample| -> (u64, usize) {
             let followed = self.all.iter().filter(|(client, _)| sample.follows(client.port()));
@@ -132,7 +131,7 @@ impl Conversations {
             let salts = if now.level == 0 { 0..TRIED } else { now.salt..now.salt + 1 };
             let tried = salts.map(|salt| Sample { level, salt }).map(|sample| (sample, requests(sample)));
             tried
-                .filter(|(_, (followed, connections))| *connections >= FEWEST_FOLLOWED && *followed < all)
+                .filter(|(_, (followed, connections))| *connections >= fewest && *followed < all)
                 .map(|(sample, (followed, _))| (sample, followed))
                 .min_by_key(|(_, followed)| followed.abs_diff(wanted))
         })?;
@@ -536,6 +535,18 @@ mod tests {
         captured.iter().filter_map(|one| Some((one.time_ns, Packet::read(&one.bytes, 9042)?))).collect()
     }
 
+    /// The packets as if several clients sent the same at the same time.
+    fn of_clients(captured: &[Captured], clients: u16) -> Vec<(i64, Packet<'_>)> {
+        let copies = packets(captured).into_iter().flat_map(|(time_ns, packet)| {
+            (0..clients).map(move |copy| {
+                let mut packet = packet;
+                packet.client.set_port(packet.client.port().wrapping_add(copy * 150));
+                (time_ns, packet)
+            })
+        });
+        copies.collect()
+    }
+
     #[test]
     fn every_request_of_real_captures_is_paired() {
         for file in ["v4-snappy", "v5", "v5-lz4"] {
@@ -599,15 +610,7 @@ mod tests {
     #[test]
     fn of_fewer_connections_every_request_is_paired() {
         let captured = captured("v5");
-        // Several clients that send the same at the same time.
-        let copies = packets(&captured).into_iter().flat_map(|(time_ns, packet)| {
-            (0..32).map(move |copy| {
-                let mut packet = packet;
-                packet.client.set_port(packet.client.port().wrapping_add(copy * 150));
-                (time_ns, packet)
-            })
-        });
-        let all: Vec<(i64, Packet<'_>)> = copies.collect();
+        let all = of_clients(&captured, 32);
         let mut whole = Vec::new();
         let mut conversations = Conversations::new(node());
         all.iter()
@@ -619,7 +622,7 @@ mod tests {
             conversations.all.values().map(|one| one.protocol.requests).sum()
         };
         let requests = counted(&conversations);
-        let left_out = conversations.narrow(1).unwrap();
+        let left_out = conversations.narrow(1, 8).unwrap();
         assert!((left_out.weight - requests as f64 / counted(&conversations) as f64).abs() < 1e-9);
         let sample = conversations.sample();
         let mut later = Vec::new();
@@ -633,16 +636,30 @@ mod tests {
     }
 
     #[test]
+    fn of_few_connections_two_are_followed_at_least() {
+        let captured = captured("v5");
+        let mut conversations = Conversations::new(node());
+        for (time_ns, packet) in of_clients(&captured, 6) {
+            conversations.take_packet(time_ns, &packet, &mut |_| ());
+        }
+        assert!(conversations.narrow(1, 8).is_none());
+        let sent =
+            |conversations: &Conversations| conversations.all.values().filter(|one| one.protocol.requests > 0).count();
+        assert_eq!(sent(&conversations), 6);
+        let mut weight = 1.0;
+        while let Some(left_out) = conversations.narrow(1, 2) {
+            weight *= left_out.weight;
+        }
+        // They send the same, so that the weight is that of their number.
+        let followed = sent(&conversations);
+        assert!((2..6).contains(&followed), "{followed}");
+        assert!((weight - 6.0 / followed as f64).abs() < 1e-9, "{weight}");
+    }
+
+    #[test]
     fn connections_that_were_left_out_are_followed_again() {
         let captured = captured("v5");
-        let copies = packets(&captured).into_iter().flat_map(|(time_ns, packet)| {
-            (0..32).map(move |copy| {
-                let mut packet = packet;
-                packet.client.set_port(packet.client.port().wrapping_add(copy * 150));
-                (time_ns, packet)
-            })
-        });
-        let all: Vec<(i64, Packet<'_>)> = copies.collect();
+        let all = of_clients(&captured, 32);
         let mut conversations = Conversations::new(node());
         let (first, second) = (all.len() / 3, all.len() * 2 / 3);
         let take = |conversations: &mut Conversations, part: &[(i64, Packet<'_>)]| {
@@ -652,7 +669,7 @@ mod tests {
             got
         };
         take(&mut conversations, &all[..first]);
-        conversations.narrow(1).unwrap();
+        conversations.narrow(1, 8).unwrap();
         let fewer = conversations.sample();
         assert!(take(&mut conversations, &all[first..second]).iter().all(|one| fewer.follows(one.client_port)));
         conversations.widen(Sample::default());

@@ -56,6 +56,10 @@ const PROVIDER: &str = "packet-socket";
 
 const READ_EVERY: Duration = Duration::from_millis(50);
 const READ_EVERY_IF_MUCH: Duration = Duration::from_millis(10);
+/// A weight is the less reliable the fewer connections are followed: one of them may send most of the requests. Without a
+/// budget so many are followed at least, and within a budget that the user set, so many.
+const FEWEST_FOLLOWED: usize = 8;
+const FEWEST_IN_BUDGET: usize = 2;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct WireOptions {
@@ -233,7 +237,7 @@ impl Listener {
         let mut remark = None;
         if let Some(share) = share {
             if let Some(fewer) = share.fewer() {
-                self.narrow(fewer);
+                self.narrow(fewer, FEWEST_FOLLOWED);
                 self.own = self.conversations.sample().level;
             }
             self.follow_as_wanted();
@@ -244,11 +248,11 @@ impl Listener {
     }
 
     /// Follows fewer connections, as far as enough are left.
-    fn narrow(&mut self, halvings: u32) {
+    fn narrow(&mut self, halvings: u32, fewest: usize) {
         // The requests so far keep their weight.
         self.rows.append();
         let before = (self.conversations.sample(), self.rows.weight);
-        if let Some(left_out) = self.conversations.narrow(halvings) {
+        if let Some(left_out) = self.conversations.narrow(halvings, fewest) {
             // Packets that the kernel goes on to pass are left out here.
             let _ = self.ring.follow(self.conversations.sample());
             self.fuller.push(before);
@@ -262,7 +266,7 @@ impl Listener {
         let wanted = halvings.wanted().max(self.own);
         let level = self.conversations.sample().level;
         if wanted > level {
-            self.narrow(wanted - level);
+            self.narrow(wanted - level, FEWEST_IN_BUDGET);
         }
         let fewer = self.fuller.partition_point(|(sample, _)| sample.level < wanted);
         if let Some((sample, weight)) = self.fuller.get(fewer).copied()
