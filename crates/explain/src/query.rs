@@ -86,6 +86,8 @@ queries! {
     SLOW_IN_BUSY_CPU = "slow_in_busy_cpu",
     SLOW_IN_POOL_QUEUES = "slow_in_pool_queues",
     IN_NODE = "in_node",
+    STAYS = "stays",
+    HEAVIEST = "heaviest",
     SLOW_IN_BACKGROUND = "slow_in_background",
     ERRORS_BY_OUTCOME = "errors_by_outcome",
     PHASES = "phases",

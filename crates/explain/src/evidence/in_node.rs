@@ -4,8 +4,12 @@
 //! arrival, and the thread is at work for it until the answer is decided. So a request waits while all threads are at
 //! work for earlier ones. Samples miss queues that are shorter than the time between two.
 
+use crate::engine::{Engine, integers, texts};
 use crate::requests::Requests;
 use crate::timeline::Interval;
+use crate::{Error, query};
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -42,23 +46,82 @@ struct Threads {
     queue: Option<Waited>,
 }
 
-/// `threads` has the number of threads by node; None if it is not known.
-pub(super) fn waits(requests: &Requests, threads: &[Option<usize>]) -> Waits {
-    let mut nodes: Vec<Threads> = threads.iter().map(|_| Threads::default()).collect();
-    let mut waits = Waits::default();
-    for (row, request) in requests.rows.iter().enumerate() {
-        let node = usize::from(request.node);
-        let Some(size) = threads.get(node).copied().flatten() else { continue };
-        let begin_ns = nodes[node].begin(request.start_ns, request.end_ns, size);
-        let waited_ns = begin_ns.saturating_sub(request.start_ns);
+/// When a request came to a node, and when it was answered.
+#[derive(Debug, Clone, Copy)]
+struct Stay {
+    /// Index in the nodes of the requests.
+    node: u16,
+    start_ns: i64,
+    end_ns: i64,
+}
+
+/// Gives each request a thread in the order of their arrival.
+struct Replay<'a> {
+    /// The number of threads by node; None if it is not known.
+    sizes: &'a [Option<usize>],
+    nodes: Vec<Threads>,
+    waits: Waits,
+    rows: usize,
+}
+
+impl<'a> Replay<'a> {
+    fn new(sizes: &'a [Option<usize>]) -> Replay<'a> {
+        let nodes = sizes.iter().map(|_| Threads::default()).collect();
+        Replay { sizes, nodes, waits: Waits::default(), rows: 0 }
+    }
+
+    /// The next request, which came no earlier than those before.
+    fn take(&mut self, stay: Stay) {
+        let row = self.rows;
+        self.rows += 1;
+        let node = usize::from(stay.node);
+        let Some(size) = self.sizes.get(node).copied().flatten() else { return };
+        let begin_ns = self.nodes[node].begin(stay.start_ns, stay.end_ns, size);
+        let waited_ns = begin_ns.saturating_sub(stay.start_ns);
         if waited_ns >= SHORTEST_NS {
-            waits.of_requests.push((row, waited_ns));
-            let window = Interval { start: request.start_ns, end: begin_ns };
-            waits.queues.extend(nodes[node].wait(window, request.node));
+            self.waits.of_requests.push((row, waited_ns));
+            let window = Interval { start: stay.start_ns, end: begin_ns };
+            self.waits.queues.extend(self.nodes[node].wait(window, stay.node));
         }
     }
-    waits.queues.extend(nodes.into_iter().filter_map(|node| node.queue));
-    waits
+
+    fn finish(mut self) -> Waits {
+        self.waits.queues.extend(self.nodes.into_iter().filter_map(|node| node.queue));
+        self.waits
+    }
+}
+
+/// The waits of requests whose times are those in the nodes.
+pub(super) fn waits_of(requests: &Requests, threads: &[Option<usize>]) -> Waits {
+    let mut replay = Replay::new(threads);
+    requests.rows.iter().for_each(|row| {
+        replay.take(Stay { node: row.node, start_ns: row.start_ns, end_ns: row.end_ns });
+    });
+    replay.finish()
+}
+
+/// The queues that the requests on the wire show, where those of the recording have the times of their driver. Which of the
+/// driver's requests waited is not known. `nodes` has the names of the nodes that `threads` is about.
+pub(super) fn queues_on_the_wire(
+    engine: &Engine,
+    nodes: &[String],
+    threads: &[Option<usize>],
+) -> Result<Vec<Waited>, Error> {
+    let mut replay = Replay::new(threads);
+    engine.each(&query::STAYS.fill(&[]), |batch| {
+        let (start, end) = (integers(&batch, "start_ns")?, integers(&batch, "end_ns")?);
+        let (start, end) = (start.as_primitive::<Int64Type>(), end.as_primitive::<Int64Type>());
+        let names = texts(&batch, "node")?;
+        let names = names.as_string::<i32>();
+        for row in 0..batch.num_rows() {
+            let node = nodes.iter().position(|node| node == names.value(row)).and_then(|node| u16::try_from(node).ok());
+            if let Some(node) = node {
+                replay.take(Stay { node, start_ns: start.value(row), end_ns: end.value(row) });
+            }
+        }
+        Ok::<_, Error>(())
+    })?;
+    Ok(replay.finish().queues)
 }
 
 impl Threads {
@@ -91,25 +154,25 @@ impl Threads {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::requests::Request;
 
     const MS: i64 = 1_000_000;
 
     #[test]
     fn requests_wait_while_all_threads_are_at_work_for_earlier_ones() {
-        let request = |node, start, end| Request { node, start_ns: start * MS, end_ns: end * MS, ..Request::default() };
-        let rows = vec![
-            request(0, 0, 10),
-            request(1, 2, 50),
-            request(0, 4, 12),
-            request(1, 5, 60),
-            request(0, 6, 20),
-            request(0, 30, 40),
-            request(0, 31, 42),
+        let stay = |node, start, end| Stay { node, start_ns: start * MS, end_ns: end * MS };
+        let stays = [
+            stay(0, 0, 10),
+            stay(1, 2, 50),
+            stay(0, 4, 12),
+            stay(1, 5, 60),
+            stay(0, 6, 20),
+            stay(0, 30, 40),
+            stay(0, 31, 42),
         ];
-        let requests = Requests { rows, ..Requests::default() };
         let found = |threads: &[Option<usize>]| {
-            let waits = waits(&requests, threads);
+            let mut replay = Replay::new(threads);
+            stays.iter().for_each(|stay| replay.take(*stay));
+            let waits = replay.finish();
             let queues: Vec<_> = waits
                 .queues
                 .iter()

@@ -5,6 +5,7 @@ use crate::association::SlowRequest;
 use crate::engine::{Engine, Provider};
 use crate::requests::Requests;
 use crate::timeline::{Interval, covered_ns, merge};
+use crate::traffic::SAMPLED;
 use crate::{Error, query};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +42,8 @@ pub struct FullPool {
 #[derive(Debug, Default)]
 pub(crate) struct Pools {
     samples: Vec<PoolSample>,
-    /// Waits that the requests themselves show; none unless their times are those in the node, and its threads are known.
+    /// Queues that requests show by when they were in the node; none unless all of its connections were followed and its threads
+    /// are known. Which requests waited is known where they have no other times.
     waits: Waits,
     /// Whether the threads of each node of the requests are known.
     are_known: Vec<bool>,
@@ -49,6 +51,12 @@ pub(crate) struct Pools {
     behind: Vec<Interval>,
     /// The nodes of the requests.
     nodes: Vec<String>,
+}
+
+/// Whether some connections on the wire were not followed.
+fn is_sampled_wire(engine: &Engine) -> Result<bool, Error> {
+    let rows = engine.sql(&query::HEAVIEST.fill(&[]))?;
+    Ok(rows.numbers_or_null("weight")?.first().copied().flatten().is_some_and(|weight| weight > SAMPLED))
 }
 
 impl Pools {
@@ -79,16 +87,25 @@ impl Pools {
             let of_node = samples.iter().filter(|sample| sample.node == *node && sample.pool == in_node::POOL);
             of_node.filter_map(|sample| sample.max_size).max().and_then(|size| usize::try_from(size).ok())
         };
-        let threads: Vec<Option<usize>> = match engine.provider() {
-            // These times begin and end in the driver.
-            Provider::Load => Vec::new(),
-            Provider::Wire | Provider::Jvm => requests.nodes.iter().map(threads_of).collect(),
+        // Of some connections only, the requests show too few in the node.
+        let is_whole = !is_sampled_wire(engine)?;
+        let threads: Vec<Option<usize>> =
+            requests.nodes.iter().map(|node| threads_of(node).filter(|_| is_whole)).collect();
+        let (waits, are_known) = match engine.provider() {
+            Provider::Wire | Provider::Jvm => {
+                (in_node::waits_of(requests, &threads), threads.iter().map(Option::is_some).collect())
+            }
+            Provider::Load if threads.iter().all(Option::is_none) => Default::default(),
+            Provider::Load => {
+                let queues = in_node::queues_on_the_wire(engine, &requests.nodes, &threads)?;
+                (Waits { queues, of_requests: Vec::new() }, Vec::new())
+            }
         };
         let behind = samples.iter().filter(|sample| sample.pending > 0 && sample.pool != in_node::POOL);
         let mut pools = Pools {
             behind: merge(behind.map(|sample| sample.window).collect()),
-            waits: in_node::waits(requests, &threads),
-            are_known: threads.iter().map(Option::is_some).collect(),
+            waits,
+            are_known,
             nodes: requests.nodes.clone(),
             samples,
         };

@@ -15,6 +15,7 @@ mod flame;
 mod in_common;
 mod io;
 mod partitions;
+mod queues;
 mod several;
 mod shortages;
 mod spectrogram;

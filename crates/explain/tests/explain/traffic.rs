@@ -11,23 +11,23 @@ use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, rows};
 use std::cell::Cell;
 use tempfile::TempDir;
 
-const SECONDS: i64 = 20;
+pub const SECONDS: i64 = 20;
 const RATE_PER_S: i64 = 500;
 const CLIENTS: [&str; 4] = ["127.0.0.11", "127.0.0.12", "127.0.0.13", "127.0.0.14"];
 const READ: &str = "SELECT name FROM shop.customers WHERE id = ?";
-const ORDERS: &str = "SELECT * FROM shop.orders WHERE customer = ?";
+pub const ORDERS: &str = "SELECT * FROM shop.orders WHERE customer = ?";
 const WRITE: &str = "INSERT INTO shop.orders (customer, at) VALUES (?, ?)";
 
 /// A request that a test can change; its number identifies it.
 #[derive(Clone, Copy)]
-struct Sent {
-    at: i64,
-    number: i64,
-    duration_ns: i64,
-    client: &'static str,
-    statement: &'static str,
-    response_bytes: i64,
-    error: Option<&'static str>,
+pub struct Sent {
+    pub at: i64,
+    pub number: i64,
+    pub duration_ns: i64,
+    pub client: &'static str,
+    pub statement: &'static str,
+    pub response_bytes: i64,
+    pub error: Option<&'static str>,
 }
 
 fn record(seed: u64, change: impl Fn(&mut Sent)) -> (Recording, TempDir) {
@@ -35,7 +35,7 @@ fn record(seed: u64, change: impl Fn(&mut Sent)) -> (Recording, TempDir) {
 }
 
 /// Records the given requests and other rows.
-fn record_beside(seed: u64, change: impl Fn(&mut Sent), more: impl FnOnce(&Recorder)) -> (Recording, TempDir) {
+pub fn record_beside(seed: u64, change: impl Fn(&mut Sent), more: impl FnOnce(&Recorder)) -> (Recording, TempDir) {
     let folder = TempDir::new().unwrap();
     let mut manifest = Manifest::new("traffic", "helenus record");
     manifest.created_ns = T0;
@@ -85,7 +85,7 @@ fn record_beside(seed: u64, change: impl Fn(&mut Sent), more: impl FnOnce(&Recor
     (Recording::open(&path).unwrap(), folder)
 }
 
-fn explained(recording: &Recording) -> Explanation {
+pub fn explained(recording: &Recording) -> Explanation {
     let engine = Engine::open(std::slice::from_ref(recording)).unwrap();
     let explanation = explain(&engine, &Options::default()).unwrap();
     let contradictions = contradictions(&explanation.findings);
@@ -306,89 +306,6 @@ fn errors_of_clients_are_counted() {
     });
     let errors = explanation.findings.iter().find(|finding| finding.finding == "errors").unwrap();
     assert!(errors.title.contains("200 overloaded"), "{}", errors.title);
-}
-
-/// Requests that fail because of a setting come before slow ones, and the setting is named.
-#[test]
-fn timeouts_that_are_too_short_are_told_with_their_setting() {
-    let cut_short = |sent: &mut Sent| {
-        if sent.number % 33 == 0 {
-            (sent.statement, sent.duration_ns) = (ORDERS, 30 * MS + sent.duration_ns);
-            if sent.number % 5 == 0 {
-                (sent.duration_ns, sent.error) = (40 * MS, Some("read_timeout"));
-            }
-        }
-    };
-    let explanation = |limit: &'static str| {
-        let (recording, _folder) = record_beside(7, cut_short, |recorder| {
-            for setting in ["read_request_timeout", "range_request_timeout", "write_request_timeout"] {
-                let value = if setting.starts_with("read") { limit } else { "10000ms" };
-                recorder.append(rows::Setting { time_ns: T0, node: NODE, setting, value, source: "jmx" });
-            }
-            recorder.append(rows::TableSample {
-                time_ns: T0 + 15 * S,
-                node: NODE,
-                keyspace: "shop",
-                table_name: "orders",
-                ..rows::TableSample::default()
-            });
-            for (second, timeouts) in [(0, 0), (15, 60)] {
-                for scope in ["Read", "RangeSlice", "Write"] {
-                    recorder.append(rows::NodeMetric {
-                        time_ns: T0 + second * S,
-                        node: NODE,
-                        kind: "ClientRequest",
-                        scope,
-                        metric: "Timeouts",
-                        attribute: "Count",
-                        value: if scope == "Read" { timeouts } else { 0 },
-                    });
-                }
-            }
-        });
-        explained(&recording)
-    };
-    let short = explanation("40ms");
-    let top = &short.findings[0];
-    assert_eq!(top.finding, "errors", "{short}");
-    assert!(top.detail.contains("read_request_timeout is 40 ms"), "{}", top.detail);
-    assert!(top.next.contains("nodetool settimeout read"), "{}", top.next);
-    assert!(short.answer.contains("Next: Give these requests more time"), "{}", short.answer);
-    let usual = explanation("5000ms");
-    assert_eq!(usual.findings[0].finding, "in-common", "{usual}");
-}
-
-/// With one thread, each request that takes long keeps those behind it waiting. The pool's samples show none of it.
-#[test]
-fn a_queue_before_a_thread_is_seen_though_samples_miss_it() {
-    let free_ns = Cell::new(0);
-    let one_at_a_time = |sent: &mut Sent| {
-        let work_ns = if sent.number % 331 == 0 { 60 * MS } else { 300_000 };
-        let done_ns = sent.at.max(free_ns.get()) + work_ns;
-        free_ns.set(done_ns);
-        sent.duration_ns = done_ns - sent.at;
-    };
-    let (recording, _folder) = record_beside(7, one_at_a_time, |recorder| {
-        for second in 1..SECONDS {
-            recorder.append(rows::PoolSample {
-                time_ns: T0 + second * S,
-                node: NODE,
-                pool: "Native-Transport-Requests",
-                kind: "transport",
-                active: 1,
-                max_size: Some(1),
-                ..rows::PoolSample::default()
-            });
-        }
-    });
-    let explanation = explained(&recording);
-    let top = &explanation.findings[0];
-    assert_eq!(top.finding, "pool-queue", "{explanation}");
-    assert!(top.severity > Severity::Information && top.next.contains("native_transport_max_threads"), "{top:?}");
-    let engine = Engine::open(&[recording]).unwrap();
-    let rows = engine.sql(&top.query).unwrap();
-    let in_node = rows.batches()[0].column_by_name("in_node").unwrap().as_primitive::<Int64Type>().value(0);
-    assert!(top.detail.contains(&format!("Up to {} tasks waited", in_node - 1)), "{}\n{}", top.detail, top.query);
 }
 
 #[test]
