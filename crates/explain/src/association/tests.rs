@@ -166,3 +166,18 @@ proptest! {
         }
     }
 }
+
+/// Many slow requests are thinned out for the shifts. The shares are of all of them.
+#[test]
+fn shares_are_exact_however_many_are_slow() {
+    let pauses: Vec<Interval> = (0..40).map(|pause| Interval::of_length(pause * 3 * S + S, 300 * MS)).collect();
+    let requests = served(120 * S, MS / 10, MS / 50, &pauses);
+    let judged = judged(&requests, &whole(120 * S));
+    assert!(judged.slow_requests() > 2 * MOST_SHIFTED, "{}", judged.slow_requests());
+    let found = Association::test(&judged, &pauses, Nature::Stop, 500, 1).unwrap();
+    let met = judged.met(&judged.stretches[0], &pauses, Nature::Stop);
+    assert!((found.share - met.slow as f64 / judged.slow_requests() as f64).abs() < 1e-9, "{found:?}");
+    assert!(found.p_value < 0.01, "{found:?}");
+    // A request meets one of the pauses by chance about as often as they and their drains cover the time.
+    assert!((0.05..0.35).contains(&found.chance_share), "{found:?}");
+}
