@@ -407,6 +407,33 @@ export type LiveHeat = {
   cells: Array<[number, number, number]>;
 };
 
+/** A node in the window: the figures that `nodetool tpstats`, `proxyhistograms` and `tablestats` are run for. */
+export type LiveNode = {
+  node: string;
+  requests_per_s: number;
+  errors: number;
+  /** Latency of the requests that the node coordinated. */
+  latency_ms: Percentiles;
+  in_flight: number;
+  /** CPU time of the node's threads, in CPUs; null if threads were not recorded. */
+  cpus: number | null;
+  gc_share: number;
+  safepoint_share: number;
+  /** The pool with the most waiting tasks, and their number; empty if no task waited. */
+  fullest_pool: string;
+  most_pending: number;
+  /** Messages that the node dropped. */
+  dropped: number;
+  reads_per_s: number | null;
+  writes_per_s: number | null;
+  /** Mean latency of local reads and writes, over all tables. */
+  local_read_us: number | null;
+  local_write_us: number | null;
+  pending_compactions: number | null;
+  running_compactions: number | null;
+  live_disk_bytes: number | null;
+};
+
 export type LiveOutcome = {
   outcome: string;
   requests: number;

@@ -2,8 +2,9 @@
 
 use crate::anatomy::{Knee, Phase};
 use crate::answer::answer;
+use crate::association::Stretch;
 use crate::engine::{Engine, Provider};
-use crate::evidence::Evidence;
+use crate::evidence::{Basis, Evidence};
 use crate::findings::{self, Finding};
 use crate::options::{Options, SlowThreshold};
 use crate::percentiles::ms;
@@ -66,48 +67,33 @@ pub struct MissingData {
 
 /// Explains the slow requests of the opened recordings.
 pub fn explain(engine: &Engine, options: &Options) -> Result<Explanation, Error> {
-    let evidence = Evidence::load(engine, options)?;
+    let basis = Basis::load(engine, options)?;
+    let judged = Explanation::without_findings(engine, options, &basis)?;
+    let evidence = Evidence::load(engine, options, basis)?;
     let findings = findings::find(&evidence)?;
-    let judged = evidence.judged.stretches.iter().map(|stretch| JudgedWindow {
-        start_ns: stretch.window.start,
-        end_ns: stretch.window.end,
-        requests: stretch.requests,
-        slow_requests: stretch.slow.len(),
-    });
+    let missing = evidence.coverage.missing(evidence.provider).into_iter();
     Ok(Explanation {
-        question: engine.manifests().iter().find_map(|manifest| manifest.question.clone()),
         answer: answer(&evidence, &findings),
-        slow_threshold_ms: ms(evidence.judged.threshold_ns),
-        slow_threshold_name: threshold_name(&evidence, &options.threshold),
-        provider: evidence.provider,
-        weight: weight(engine)?,
-        median_ms: ms(evidence.judged.median_ns),
-        judged_requests: evidence.judged.requests(),
-        slow_requests: evidence.judged.slow_requests(),
-        slower_unjudged_requests: slower(&evidence).saturating_sub(evidence.judged.slow_requests()),
-        judged: judged.collect(),
-        requests: evidence.requests.rows.len(),
-        missing: evidence
-            .coverage
-            .missing(evidence.provider)
-            .into_iter()
-            .map(|(what, consequence)| MissingData { what, consequence })
-            .collect(),
+        missing: missing.map(|(what, consequence)| MissingData { what, consequence }).collect(),
         knee: evidence.knee,
-        phases: evidence.phases,
         findings,
+        ..judged
     })
 }
 
+/// What charts need of an explanation, in a fraction of the time: which requests are judged and which are slow. The answer,
+/// the findings, what is missing and the knee's limit are not computed.
+pub fn judge_requests(engine: &Engine, options: &Options) -> Result<Explanation, Error> {
+    Explanation::without_findings(engine, options, &Basis::load(engine, options)?)
+}
+
 /// Names the percentile together with its requests.
-fn threshold_name(evidence: &Evidence, threshold: &SlowThreshold) -> String {
+fn threshold_name(basis: &Basis, threshold: &SlowThreshold) -> String {
     let name = threshold.name();
-    let are_all = evidence.judged.requests() == evidence.requests.rows.len();
+    let are_all = basis.judged.requests() == basis.requests.rows.len();
     match threshold {
-        SlowThreshold::Quantile(_) if evidence.baseline.is_some() => format!("{name} of the good time"),
-        SlowThreshold::Quantile(_)
-            if evidence.phases.iter().any(|phase| phase.overloaded) && !evidence.judges_overload =>
-        {
+        SlowThreshold::Quantile(_) if basis.baseline.is_some() => format!("{name} of the good time"),
+        SlowThreshold::Quantile(_) if basis.phases.iter().any(|phase| phase.overloaded) && !basis.judges_overload => {
             format!("{name} of the phases that kept up")
         }
         SlowThreshold::Quantile(_) if !are_all => format!("{name} of the measured phases"),
@@ -116,14 +102,40 @@ fn threshold_name(evidence: &Evidence, threshold: &SlowThreshold) -> String {
 }
 
 /// How many of all requests took longer than the bound.
-fn slower(evidence: &Evidence) -> usize {
-    let requests = &evidence.requests;
-    let is_slower =
-        |request: &&Request| requests.is_timed(request) && request.response_ns() > evidence.judged.threshold_ns;
+fn slower(Basis { requests, judged, .. }: &Basis) -> usize {
+    let is_slower = |request: &&Request| requests.is_timed(request) && request.response_ns() > judged.threshold_ns;
     requests.rows.iter().filter(is_slower).count()
 }
 
 impl Explanation {
+    fn without_findings(engine: &Engine, options: &Options, basis: &Basis) -> Result<Explanation, Error> {
+        let judged = &basis.judged;
+        let window = |stretch: &Stretch| JudgedWindow {
+            start_ns: stretch.window.start,
+            end_ns: stretch.window.end,
+            requests: stretch.requests,
+            slow_requests: stretch.slow.len(),
+        };
+        Ok(Explanation {
+            question: engine.manifests().iter().find_map(|manifest| manifest.question.clone()),
+            answer: String::new(),
+            slow_threshold_ms: ms(judged.threshold_ns),
+            slow_threshold_name: threshold_name(basis, &options.threshold),
+            provider: engine.provider(),
+            weight: weight(engine)?,
+            median_ms: ms(judged.median_ns),
+            judged_requests: judged.requests(),
+            slow_requests: judged.slow_requests(),
+            slower_unjudged_requests: slower(basis).saturating_sub(judged.slow_requests()),
+            judged: judged.stretches.iter().map(window).collect(),
+            requests: basis.requests.rows.len(),
+            phases: basis.phases.clone(),
+            knee: basis.knee.clone(),
+            missing: Vec::new(),
+            findings: Vec::new(),
+        })
+    }
+
     /// A sentence: which requests are slow, and out of how many.
     pub fn summary(&self) -> String {
         if self.judged_requests == 0 {

@@ -53,7 +53,7 @@ pub use compare::{
 pub use engine::{Batches, Engine, Provider, RECORDING_COLUMN, Stop, Stopper};
 pub use error::Error;
 pub use evidence::{FullPool, Usage};
-pub use explanation::{Explanation, JudgedWindow, MissingData, explain};
+pub use explanation::{Explanation, JudgedWindow, MissingData, explain, judge_requests};
 pub use export::{ExportFormat, ExportOptions, Exported, export};
 pub use findings::{Claim, Finding, contradictions};
 pub use flame::{Flame, FlameNode, FlameOptions, FlameTree};
@@ -61,9 +61,9 @@ pub use gc::{GcFigures, NodeGc, gc};
 pub use io::{FileIo, Io, MappedReads, StatementIo, TableIo, Traffic};
 pub use live::{
     BadCondition, Condition, Live, LiveBy, LiveCpu, LiveDisk, LiveDropped, LiveEvent, LiveFile, LiveGroup,
-    LiveGroupSeries, LiveHeat, LiveOptions, LiveOutcome, LiveOverlap, LivePause, LivePool, LivePressure, LiveSeries,
-    LiveSlow, LiveSource, LiveTable, LiveTotals, LiveTraffic, LiveTrafficRow, LiveValve, LiveView, LiveWindow,
-    Triggers,
+    LiveGroupSeries, LiveHeat, LiveNode, LiveOptions, LiveOutcome, LiveOverlap, LivePause, LivePool, LivePressure,
+    LiveSeries, LiveSlow, LiveSource, LiveTable, LiveTotals, LiveTraffic, LiveTrafficRow, LiveValve, LiveView,
+    LiveWindow, Triggers,
 };
 pub use options::{Options, SlowThreshold};
 pub use percentiles::Percentiles;

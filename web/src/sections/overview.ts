@@ -26,6 +26,7 @@ export class Overview {
   readonly #over: HTMLElement;
   readonly #funnel = h("div", { class: "funnel" });
   #drawn = "";
+  #marked: Report["findings"] = [];
 
   constructor(
     private readonly report: Report,
@@ -57,9 +58,10 @@ export class Overview {
   draw(view: View): void {
     const whole = { ...view, window: this.store.whole };
     this.#placeFrame(this.store.selection.window, whole);
+    const { findings } = this.report;
     const key = `${view.width} ${view.theme.dark} ${view.latency} ${this.store.selection.finding}`;
-    if (key === this.#drawn) return;
-    this.#drawn = key;
+    if (key === this.#drawn && findings === this.#marked) return;
+    [this.#drawn, this.#marked] = [key, findings];
     this.#paint(whole);
   }
 

@@ -4,6 +4,8 @@ import { type Explained, type FindingChoice, findings } from "../sections/findin
 import { busy, settle } from "./busy";
 import type { Subject } from "./subject";
 
+/** The window and the one that it is compared with, for the whole recording. */
+const WHOLE = "|";
 /** Cards that are open at first; the charts come below them. */
 const FIRST_CARDS = 3;
 
@@ -15,9 +17,13 @@ export class Findings {
   readonly #summary = h("p", { class: "note" });
   #asked: AbortController | null = null;
   #shown: string | null = null;
+  #hasWhole = false;
   #listeners: Parameters<FindingChoice["subscribe"]>[0][] = [];
 
-  constructor(private readonly subject: Subject) {
+  constructor(
+    private readonly subject: Subject,
+    private readonly redraw: () => void,
+  ) {
     this.answer = h(
       "section",
       { class: "window-answer", "aria-label": "Answer", "aria-live": "polite" },
@@ -27,12 +33,6 @@ export class Findings {
     subject.store.subscribe((selection, previous) => {
       for (const listener of this.#listeners) listener(selection, previous);
     });
-    const { report } = subject;
-    if (subject.window === "" && subject.chosen("against") === "") {
-      // The report has the findings of the whole recording.
-      this.#shown = "|";
-      this.#show(report, report.answer, "");
-    }
   }
 
   /** Requests the findings again if the window has changed. */
@@ -50,8 +50,11 @@ export class Findings {
     subject
       .ask<Answer>("answer", signal, { against })
       .then((answer) => {
-        if (!signal.aborted)
-          this.#show({ ...answer, duration_s: subject.report.duration_s }, answer.answer, answer.summary);
+        if (signal.aborted) return;
+        this.#show({ ...answer, duration_s: subject.report.duration_s }, answer.answer, answer.summary);
+        // A recording that is still growing is searched only for what is asked.
+        if (key === WHOLE || subject.isGrowing) this.#mark(answer);
+        else void this.#findWhole();
       })
       .catch((cause: unknown) => {
         if (signal.aborted) return;
@@ -79,6 +82,21 @@ export class Findings {
     setText(this.#text, answer);
     setText(this.#summary, summary);
     this.cards.replaceChildren(findings({ ...explained, answer: "" }, choice, FIRST_CARDS));
+  }
+
+  /** The charts mark the findings of the whole recording, which come after those of the window. */
+  async #findWhole(): Promise<void> {
+    if (this.#hasWhole) return;
+    this.#hasWhole = true;
+    const { client, recording } = this.subject;
+    const answer = await client.get<Answer>("answer", { recording }).catch(() => null);
+    if (answer) this.#mark(answer);
+    else this.#hasWhole = false;
+  }
+
+  #mark({ findings }: Answer): void {
+    this.subject.report.findings = findings;
+    this.redraw();
   }
 
   #settled(): void {

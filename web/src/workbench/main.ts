@@ -4,7 +4,7 @@ import "../flame/scope.css";
 import "../style/index.css";
 import "./workbench.css";
 import { h } from "../dom";
-import { count, date } from "../format";
+import { count, date, plural } from "../format";
 import type { Listed, Report } from "../model";
 import { Client } from "./client";
 import { livePage } from "./live/page";
@@ -34,7 +34,8 @@ async function show(app: HTMLElement, client: Client): Promise<void> {
     app.replaceChildren(...livePage(client, chosen, title, recordings.length > 1));
     return;
   }
-  app.replaceChildren(h("p", { class: "missing", role: "status" }, `Reading ${chosen}…`));
+  const size = one && one.requests > 0 ? ` (${plural(one.requests, "request")})` : "";
+  app.replaceChildren(h("p", { class: "missing", role: "status" }, `Reading ${chosen}${size} …`));
   const report = await client.get<Report>("report", { recording: chosen });
   app.replaceChildren(...page(client, recordings, chosen, report));
 }

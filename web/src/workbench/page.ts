@@ -39,7 +39,8 @@ export function page(
   if (recordings.length > 1 && store.selection.more.recording !== recording)
     store.change({ more: { ...store.selection.more, recording } });
   followMoment(store, report);
-  const subject = new Subject(client, recording, report, store, theme);
+  const isGrowing = recordings.some(({ name, is_closed }) => name === recording && !is_closed);
+  const subject = new Subject(client, recording, report, store, theme, isGrowing);
   const stack = new ChartStack(report, store, theme, panelsOf(report, store));
   const help = helpDialog(() => actions);
   const save = saveDialog(client, () => {
@@ -61,7 +62,7 @@ export function page(
   listenToKeys(actions);
   document.title = `${report.title} – Helenus`;
 
-  const findings = new Findings(subject);
+  const findings = new Findings(subject, () => stack.redraw());
   const overview = h(
     "div",
     { id: "overview" },

@@ -13,6 +13,8 @@ export class Subject extends Choices {
     readonly report: Report,
     store: Store,
     readonly theme: Theme,
+    /** Whether it is still being recorded. */
+    readonly isGrowing: boolean,
   ) {
     super(store);
   }

@@ -55,7 +55,8 @@ test("a window that is brushed has findings and statements of its own, and a lin
   await expect(page.locator("header .answer")).toHaveCount(0);
   await brush(page, 0.25, 0.5);
   await expect(page.locator(".window-answer")).toContainText(/What delayed requests in [\d.]+-[\d.]+/);
-  const window = server.windowsOf("answer").at(-1) ?? "";
+  // The whole recording is searched after the window, for its marks.
+  const window = server.windowsOf("answer").findLast((asked) => asked !== null) ?? "";
   const [start, end] = window.split("-").map(Number);
   expect(start).toBeGreaterThan(0);
   expect(end).toBeGreaterThan(start ?? 0);
@@ -179,7 +180,7 @@ test("the live charts have one clock and the same edges, and say where figures b
       });
       return { charts: said.length, edges: new Set(said).size };
     });
-  await expect.poll(edges).toEqual({ charts: 7, edges: 1 });
+  await expect.poll(edges).toEqual({ charts: 8, edges: 1 });
   await expect(heat).toBeVisible();
   /** The colour at a place of the chart's plotting area. */
   const at = (share_x: number, share_y: number) =>
@@ -208,6 +209,58 @@ test("the live charts have one clock and the same edges, and say where figures b
   await page.getByRole("button", { name: "5 min", exact: true }).click();
   await expect.poll(() => at(0.3, 0.9)).not.toBe(user);
   expect(await at(0.9, 0.9)).toBe(user);
+});
+
+test("a click on a node limits the live page to it, and a link to a node that is gone leads back", async ({
+  page,
+  server,
+}) => {
+  server.grow("grows.helenus");
+  await page.goto(`${server.link}&recording=grows.helenus&tab=nodes`);
+  const requests = page.locator(".tiles li").filter({ hasText: "requests" });
+  await expect(requests).toContainText("100");
+  const threads = page.locator("figure").filter({ has: page.getByRole("heading", { name: "Threads" }) });
+  await expect(threads.locator(".legend li:visible")).toHaveCount(2);
+  await expect(threads.locator(".legend")).toContainText("driver (load)");
+  // The table is replaced every second; focus and clicks survive that.
+  const node = page.locator("#panel").getByRole("button", { name: "10.0.0.2", exact: true });
+  await node.focus();
+  const asked = () => server.asked.filter(({ pathname }) => pathname === "/api/live-table").length;
+  const before = asked();
+  await expect.poll(asked).toBeGreaterThan(before + 1);
+  await expect(node).toBeFocused();
+  await node.click({ delay: 1500 });
+  await expect(page.locator(".of-node")).toContainText("Node 10.0.0.2");
+  await expect(requests).toContainText("50");
+  expect(page.url()).toContain("node=10.0.0.2");
+  await page.getByRole("button", { name: "All nodes" }).click();
+  await expect(page.locator(".of-node")).toBeHidden();
+  await expect(requests).toContainText("100");
+
+  await page.goto(`${server.link}&recording=grows.helenus&tab=nodes&node=10.0.0.9`);
+  await page.reload();
+  await expect(page.locator(".live-state")).toContainText("nothing was recorded of a node 10.0.0.9");
+  await page.getByRole("button", { name: "All nodes" }).click();
+  await expect(requests).toContainText("100");
+});
+
+test("a drag over the live heatmap opens that stretch of time", async ({ page, server }) => {
+  server.grow("grows.helenus");
+  await page.goto(`${server.link}&recording=grows.helenus`);
+  const heat = page.locator("figure").filter({ hasText: "Latency heatmap" }).locator(".over");
+  const box = await heat.boundingBox();
+  if (!box) throw new Error("the heatmap is not drawn");
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + 0.5 * box.width, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 0.6 * box.width, y, { steps: 3 });
+  // The heatmap is drawn anew meanwhile.
+  const asked = () => server.asked.filter(({ pathname }) => pathname === "/api/live").length;
+  const before = asked();
+  await expect.poll(asked).toBeGreaterThan(before + 1);
+  await page.mouse.move(box.x + 0.75 * box.width, y, { steps: 3 });
+  await page.mouse.up();
+  await expect(page.locator("#chart-throughput canvas").first()).toBeVisible();
 });
 
 test("a server that ends is shown, and the page goes on when it is back", async ({ page, server }) => {

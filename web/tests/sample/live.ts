@@ -1,4 +1,4 @@
-import type { LiveCpu, LiveView } from "../../src/model";
+import type { LiveCpu, LiveNode, LiveView } from "../../src/model";
 
 /** 20:15:07 */
 export const LIVE_END_S = Date.UTC(2026, 10, 27, 20, 15, 7) / 1000;
@@ -6,14 +6,38 @@ export const LIVE_END_S = Date.UTC(2026, 10, 27, 20, 15, 7) / 1000;
 export const LIVE_KEPT_S = 100;
 const IDLE = 0.5;
 
+const LATENCY = { p50: 1, p95: 4, p99: 9, p999: 12, max: 20 };
+
+/** The nodes of a ring, each with half of the requests. */
+export const LIVE_NODES: LiveNode[] = ["10.0.0.1", "10.0.0.2"].map((node) => ({
+  node,
+  requests_per_s: 50,
+  errors: 0,
+  latency_ms: LATENCY,
+  in_flight: 0.5,
+  cpus: 0.4,
+  gc_share: 0.01,
+  safepoint_share: 0.01,
+  fullest_pool: "ReadStage",
+  most_pending: 3,
+  dropped: 0,
+  reads_per_s: 40,
+  writes_per_s: 10,
+  local_read_us: 120,
+  local_write_us: 30,
+  pending_compactions: 1,
+  running_compactions: 0,
+  live_disk_bytes: 1e9,
+}));
+
 /** Figures of a growing recording. Half of the CPUs are idle, and every second reading of them is missing. */
-export function liveOf(length_s: number): LiveView {
+export function liveOf(length_s: number, node: string | null = null): LiveView {
   const seconds = Math.min(length_s, LIVE_KEPT_S);
   const from_s = LIVE_END_S - seconds;
   const each = <T>(of: (second: number) => T): T[] =>
     Array.from({ length: seconds }, (_, second) => of(second));
   const cpu: LiveCpu = { user: 0.3, system: 0.1, irq: 0.05, steal: 0, iowait: 0.05, idle: IDLE };
-  const latency = { p50: 1, p95: 4, p99: 9, p999: 12, max: 20 };
+  const rate = node === null ? 100 : 50;
   return {
     kept_from_s: LIVE_END_S - LIVE_KEPT_S,
     kept_to_s: LIVE_END_S,
@@ -22,12 +46,12 @@ export function liveOf(length_s: number): LiveView {
     totals: {
       from_s,
       to_s: LIVE_END_S,
-      requests: 100 * seconds,
-      requests_per_s: 100,
+      requests: rate * seconds,
+      requests_per_s: rate,
       errors: 0,
       errors_per_s: 0,
       weight: 1,
-      latency_ms: latency,
+      latency_ms: LATENCY,
       in_flight: 1,
       outcomes: [],
       cpu,
@@ -45,19 +69,22 @@ export function liveOf(length_s: number): LiveView {
     series: {
       from_s,
       bin_s: 1,
-      requests_per_s: each(() => 100),
+      requests_per_s: each(() => rate),
       errors_per_s: each(() => 0),
-      p50_ms: each(() => latency.p50),
-      p99_ms: each(() => latency.p99),
-      p999_ms: each(() => latency.p999),
-      max_ms: each(() => latency.max),
+      p50_ms: each(() => LATENCY.p50),
+      p99_ms: each(() => LATENCY.p99),
+      p999_ms: each(() => LATENCY.p999),
+      max_ms: each(() => LATENCY.max),
       cpu: each((second) => (second % 2 === 0 ? null : cpu)),
       gc_ms_per_s: each(() => 0),
       safepoint_ms_per_s: each(() => 0),
       pending: each(() => 0),
       read_bytes_per_s: each(() => 0),
       written_bytes_per_s: each(() => 0),
-      groups: [],
+      groups: [
+        { process: "server", group: "ReadStage", cpus: each(() => 0.3) },
+        { process: "load", group: "driver", cpus: each(() => 0.1) },
+      ],
     },
     heat: {
       from_s,

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Answer, Listed, Queried, Saved, Schema, StatementFigures, TrafficTable } from "../../src/model";
 import { flameOfMinute } from "./flame";
-import { liveOf } from "./live";
+import { LIVE_NODES, liveOf } from "./live";
 import { overloadReport } from "./reports";
 
 const PARTS = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "dist", "workbench");
@@ -98,14 +98,19 @@ export class WorkbenchServer {
         return [200, this.#recordings];
       case "/api/save":
         return [200, this.#save(`${url.searchParams.get("name")}.helenus`)];
-      case "/api/live":
-        return [200, liveOf(Number(url.searchParams.get("length")))];
+      case "/api/live": {
+        const node = url.searchParams.get("node");
+        if (node !== null && !LIVE_NODES.some((one) => one.node === node))
+          return [422, { error: `nothing was recorded of a node ${node} in the last minutes` }];
+        return [200, liveOf(Number(url.searchParams.get("length")), node)];
+      }
       case "/api/live-table":
-        return [200, { rows: [] }];
+        return [200, url.searchParams.get("of") === "nodes" ? LIVE_NODES : { rows: [] }];
       case "/api/live-findings":
         return [200, null];
       case "/api/report":
-        return [200, overloadReport()];
+        // The findings come with the answer.
+        return [200, { ...overloadReport(), findings: [], answer: "" }];
       case "/api/answer":
         return [200, answer(window)];
       case "/api/statements":

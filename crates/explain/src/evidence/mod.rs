@@ -53,6 +53,17 @@ use std::rc::Rc;
 /// With fewer requests than this, the set of slow ones is imprecise: at p99 it has ten.
 pub(crate) const FEW_REQUESTS: usize = 1000;
 
+/// Which requests are judged, and which of them are slow.
+#[derive(Debug)]
+pub(crate) struct Basis {
+    pub(crate) requests: Rc<Requests>,
+    pub(crate) phases: Vec<Phase>,
+    pub(crate) knee: Option<Knee>,
+    pub(crate) judged: Judged,
+    pub(crate) judges_overload: bool,
+    pub(crate) baseline: Option<Percentiles>,
+}
+
 #[derive(Debug)]
 pub(crate) struct Evidence {
     pub(crate) requests: Rc<Requests>,
@@ -105,14 +116,31 @@ pub(crate) struct Evidence {
     asked: Option<Interval>,
 }
 
-impl Evidence {
-    pub(crate) fn load(engine: &Engine, options: &Options) -> Result<Evidence, Error> {
+impl Basis {
+    pub(crate) fn load(engine: &Engine, options: &Options) -> Result<Basis, Error> {
         let requests = Requests::of(engine)?;
         let mut phases = Phase::load(engine, &requests)?;
         if let Some(window) = options.window.map(interval) {
             phases.retain(|phase| phase.window().overlaps(window));
         }
-        let mut knee = Knee::find(&mut phases);
+        let knee = Knee::find(&mut phases);
+        let (windows, judges_overload) = judged_windows(&phases);
+        let windows = match options.window.map(interval) {
+            Some(wanted) => {
+                windows.iter().map(|window| window.clip(wanted)).filter(|window| window.length() > 0).collect()
+            }
+            None => windows,
+        };
+        let bounded_by = options.against.map(|against| vec![interval(against)]);
+        let judged = judge(&requests, &windows, bounded_by.as_deref().unwrap_or(&windows), &options.threshold);
+        let baseline = bounded_by.map(|good| Percentiles::of(&mut responses(&requests, &good)));
+        Ok(Basis { requests, phases, knee, judged, judges_overload, baseline })
+    }
+}
+
+impl Evidence {
+    pub(crate) fn load(engine: &Engine, options: &Options, basis: Basis) -> Result<Evidence, Error> {
+        let Basis { requests, phases, mut knee, mut judged, judges_overload, baseline: baseline_times } = basis;
         let machine = Machine::load(engine)?;
         let shortage = Shortage::load(engine)?;
         let stops = Stops::load(engine)?.apart(&shortage, &machine.scarce());
@@ -122,16 +150,6 @@ impl Evidence {
             knee.limit.clone_from(&limit);
         }
         let coverage = Coverage::load(engine, machine.gaps())?;
-        let (windows, judges_overload) = judged_windows(&phases);
-        let windows = match options.window.map(interval) {
-            Some(wanted) => {
-                windows.iter().map(|window| window.clip(wanted)).filter(|window| window.length() > 0).collect()
-            }
-            None => windows,
-        };
-        let bounded_by = options.against.map(|against| vec![interval(against)]);
-        let mut judged = judge(&requests, &windows, bounded_by.as_deref().unwrap_or(&windows), &options.threshold);
-        let baseline_times = bounded_by.map(|good| Percentiles::of(&mut responses(&requests, &good)));
         let io = if coverage.has("system calls") { Io::of(engine)? } else { Rc::default() };
         // Recordings of the wire alone have no driver's side to compare with.
         let has_both_sides = coverage.has("wire") && engine.provider() == Provider::Load;

@@ -9,9 +9,16 @@ use serde::Serialize;
 pub struct LiveWindow {
     pub from_ns: i64,
     pub to_ns: i64,
+    /// The node that the figures are limited to, by the number that [`Live::of_node`](super::Live::of_node) gives; None for all.
+    pub node: Option<u16>,
 }
 
 impl LiveWindow {
+    /// A window of all nodes.
+    pub fn of_all(from_ns: i64, to_ns: i64) -> LiveWindow {
+        LiveWindow { from_ns, to_ns, node: None }
+    }
+
     pub fn from_s(&self) -> f64 {
         seconds(self.from_ns)
     }
@@ -205,6 +212,35 @@ pub struct LiveGroup {
     pub migrations_per_s: f64,
     pub voluntary_switches_per_s: f64,
     pub involuntary_switches_per_s: f64,
+}
+
+/// A node in the window: the figures that `nodetool tpstats`, `proxyhistograms` and `tablestats` are run for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveNode {
+    pub node: String,
+    pub requests_per_s: f64,
+    pub errors: f64,
+    /// Latency of the requests that the node coordinated.
+    pub latency_ms: Percentiles,
+    pub in_flight: f64,
+    /// CPU time of the node's threads, in CPUs; None if threads were not recorded.
+    pub cpus: Option<f64>,
+    pub gc_share: f64,
+    pub safepoint_share: f64,
+    /// The pool with the most waiting tasks, and their number; empty if no task waited.
+    pub fullest_pool: String,
+    pub most_pending: i64,
+    /// Messages that the node dropped.
+    pub dropped: i64,
+    pub reads_per_s: Option<f64>,
+    pub writes_per_s: Option<f64>,
+    /// Mean latency of local reads and writes, over all tables.
+    pub local_read_us: Option<f64>,
+    pub local_write_us: Option<f64>,
+    pub pending_compactions: Option<i64>,
+    pub running_compactions: Option<i64>,
+    pub live_disk_bytes: Option<i64>,
 }
 
 /// A thread pool at the end of the window.

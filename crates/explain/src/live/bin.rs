@@ -10,7 +10,7 @@ const SLOWEST: usize = 8;
 const MOST_OF_A_KIND: usize = 32;
 
 /// Values by the number of a name, in the order in which they were added.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Keyed<T> {
     /// By a name's number: the index of its entry plus 1, or 0 for none.
     places: Vec<u16>,
@@ -39,6 +39,10 @@ impl<T: Default> Keyed<T> {
 }
 
 impl<T> Keyed<T> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     pub(super) fn get(&self, number: u16) -> Option<&T> {
         let place = usize::from(*self.places.get(usize::from(number))?).checked_sub(1)?;
         self.entries.get(place).map(|(_, value)| value)
@@ -64,7 +68,7 @@ pub(super) struct Slow {
 }
 
 /// Counts and total times of several requests.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Cell {
     pub(super) requests: f64,
     pub(super) errors: f64,
@@ -78,16 +82,52 @@ pub(super) struct Cell {
     pub(super) slowest: Option<Slow>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct RequestBin {
-    pub(super) all: Cell,
+    pub(super) sum: Cell,
     /// Number of recorded rows behind the weighted counts.
     pub(super) rows: u64,
     pub(super) outcomes: Keyed<f64>,
     pub(super) statements: Keyed<Cell>,
     pub(super) clients: Keyed<Cell>,
-    pub(super) nodes: Keyed<Cell>,
     pub(super) slowest: Vec<Slow>,
+}
+
+/// The requests to all nodes, and to each node if there are several.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    pub(super) all: RequestBin,
+    /// The node of all requests, while there is only one.
+    only: Option<u16>,
+    nodes: Keyed<RequestBin>,
+}
+
+impl Requests {
+    /// Counts a request to a node by `count`, in each place where it belongs.
+    pub(super) fn add(&mut self, node: u16, count: impl Fn(&mut RequestBin)) {
+        let only = *self.only.get_or_insert(node);
+        if only != node && self.nodes.is_empty() {
+            *self.nodes.entry(only) = self.all.clone();
+        }
+        count(&mut self.all);
+        if !self.nodes.is_empty() {
+            count(self.nodes.entry(node));
+        }
+    }
+
+    /// The requests to a node, or to all.
+    pub(super) fn of(&self, node: Option<u16>) -> Option<&RequestBin> {
+        match node {
+            None => Some(&self.all),
+            Some(node) if self.nodes.is_empty() => (self.only == Some(node)).then_some(&self.all),
+            Some(node) => self.nodes.get(node),
+        }
+    }
+
+    pub(super) fn by_node(&self) -> impl Iterator<Item = (u16, &RequestBin)> {
+        let only = self.only.filter(|_| self.nodes.is_empty()).map(|node| (node, &self.all));
+        only.into_iter().chain(self.nodes.iter().map(|(node, requests)| (*node, requests)))
+    }
 }
 
 impl RequestBin {
@@ -114,6 +154,14 @@ pub(super) struct CpuTime {
     pub(super) idle_ns: i64,
 }
 
+/// Time in which the JVM of a node was stopped.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Stopped {
+    pub(super) gc_ns: i64,
+    pub(super) safepoint_ns: i64,
+    pub(super) collections: u32,
+}
+
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct GroupTime {
     pub(super) cpu_ns: i64,
@@ -121,6 +169,16 @@ pub(super) struct GroupTime {
     pub(super) migrations: i64,
     pub(super) voluntary_switches: i64,
     pub(super) involuntary_switches: i64,
+}
+
+impl GroupTime {
+    pub(super) fn add(&mut self, other: &GroupTime) {
+        self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
+        self.run_queue_ns = self.run_queue_ns.saturating_add(other.run_queue_ns);
+        self.migrations = self.migrations.saturating_add(other.migrations);
+        self.voluntary_switches = self.voluntary_switches.saturating_add(other.voluntary_switches);
+        self.involuntary_switches = self.involuntary_switches.saturating_add(other.involuntary_switches);
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -248,15 +306,13 @@ pub(super) struct SourceTotals {
 
 #[derive(Debug, Default)]
 pub(super) struct Bin {
-    pub(super) requests: RequestBin,
+    pub(super) requests: Requests,
     pub(super) cpu: CpuTime,
     pub(super) groups: Keyed<GroupTime>,
     pub(super) disks: Keyed<Disk>,
     pub(super) pressure: Keyed<Pressure>,
     pub(super) node_pressure: Keyed<NodePressure>,
-    pub(super) gc_ns: i64,
-    pub(super) safepoint_ns: i64,
-    pub(super) collections: u32,
+    pub(super) stopped: Keyed<Stopped>,
     pub(super) stops: Vec<Stop>,
     /// Number of stops and events that exceeded the limits and were dropped.
     pub(super) left_out: u64,
@@ -271,6 +327,16 @@ pub(super) struct Bin {
 }
 
 impl Bin {
+    /// How long the JVM of a node was stopped, or all JVMs together.
+    pub(super) fn stopped(&self, node: Option<u16>) -> Stopped {
+        let of = self.stopped.iter().filter(|(number, _)| node.is_none_or(|node| node == *number));
+        of.fold(Stopped::default(), |sum, (_, stopped)| Stopped {
+            gc_ns: sum.gc_ns.saturating_add(stopped.gc_ns),
+            safepoint_ns: sum.safepoint_ns.saturating_add(stopped.safepoint_ns),
+            collections: sum.collections.saturating_add(stopped.collections),
+        })
+    }
+
     /// Keeps a stop if it is among the longest.
     pub(super) fn keep_stop(&mut self, stop: Stop) {
         if self.stops.len() < MOST_OF_A_KIND {

@@ -17,7 +17,7 @@ impl Live {
             .iter()
             .map(|bins| {
                 let mut sum = Sum::default();
-                bins.iter().filter_map(|bin| self.cell_of(&bin.requests, of)).for_each(|cell| sum.add(&cell.times));
+                bins.iter().filter_map(|bin| self.cell_of(bin, window.node, of)).for_each(|cell| sum.add(&cell.times));
                 sum
             })
             .collect();

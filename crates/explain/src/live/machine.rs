@@ -45,9 +45,14 @@ impl Live {
         let column = |name| Integers::of(rows, name);
         let (cpu, queue, migrations) = (column("cpu_ns"), column("run_queue_ns"), column("migrations"));
         let (voluntary, involuntary) = (column("voluntary_switches"), column("involuntary_switches"));
-        let (process, group) = (Texts::of(rows, "process"), Texts::of(rows, "thread_group"));
+        let text = |name| Texts::of(rows, name);
+        let (node, process, group) = (text("node"), text("process"), text("thread_group"));
+        let mut nodes = Numbered::new(&node);
         self.take_intervals(rows, |row, bin, names, place, oldest| {
-            let number = number_of_two(&mut names.groups, process.get(row), group.get(row), place, oldest);
+            // A node of which nothing else is recorded has a number too.
+            nodes.number(row, &mut names.nodes, place, oldest);
+            let of_node = joined(process.get(row), group.get(row));
+            let number = number_of_two(&mut names.groups, node.get(row), &of_node, place, oldest);
             let time = bin.groups.entry(number);
             cpu.add(row, &mut time.cpu_ns);
             queue.add(row, &mut time.run_queue_ns);
@@ -130,29 +135,37 @@ pub(super) fn number_of_two(names: &mut Names, first: &str, second: &str, bin: i
 }
 
 impl Live {
+    /// Process and name of a thread group.
+    pub(super) fn group_name(&self, number: u16) -> (&str, &str) {
+        parts(parts(self.names.groups.name(number)).1)
+    }
+
+    /// Times by thread group and node.
+    pub(super) fn group_times(&self, window: LiveWindow) -> BTreeMap<u16, GroupTime> {
+        let mut sums: BTreeMap<u16, GroupTime> = BTreeMap::new();
+        let is_shown = self.shown(window, &self.names.groups);
+        let all = self.within(window).flat_map(|(_, bin)| bin.groups.iter());
+        for (number, time) in all.filter(|(number, _)| is_shown(*number)) {
+            sums.entry(*number).or_default().add(time);
+        }
+        sums
+    }
+
     /// Thread groups that used CPU time, the busiest first.
     pub fn groups(&self, window: LiveWindow) -> Vec<LiveGroup> {
-        let mut sums: BTreeMap<u16, GroupTime> = BTreeMap::new();
-        for (number, time) in self.within(window).flat_map(|(_, bin)| bin.groups.iter()) {
-            let sum = sums.entry(*number).or_default();
-            sum.cpu_ns = sum.cpu_ns.saturating_add(time.cpu_ns);
-            sum.run_queue_ns = sum.run_queue_ns.saturating_add(time.run_queue_ns);
-            sum.migrations = sum.migrations.saturating_add(time.migrations);
-            sum.voluntary_switches = sum.voluntary_switches.saturating_add(time.voluntary_switches);
-            sum.involuntary_switches = sum.involuntary_switches.saturating_add(time.involuntary_switches);
+        let mut sums: BTreeMap<(&str, &str), GroupTime> = BTreeMap::new();
+        for (number, time) in self.group_times(window) {
+            sums.entry(self.group_name(number)).or_default().add(&time);
         }
         let covered_s = self.seconds(window);
-        let named = sums.into_iter().map(|(number, sum)| {
-            let (process, group) = parts(self.names.groups.name(number));
-            LiveGroup {
-                process: process.to_string(),
-                group: group.to_string(),
-                cpus: sum.cpu_ns as f64 / 1e9 / covered_s,
-                waiting_cpus: sum.run_queue_ns as f64 / 1e9 / covered_s,
-                migrations_per_s: sum.migrations as f64 / covered_s,
-                voluntary_switches_per_s: sum.voluntary_switches as f64 / covered_s,
-                involuntary_switches_per_s: sum.involuntary_switches as f64 / covered_s,
-            }
+        let named = sums.into_iter().map(|((process, group), sum)| LiveGroup {
+            process: process.to_string(),
+            group: group.to_string(),
+            cpus: sum.cpu_ns as f64 / 1e9 / covered_s,
+            waiting_cpus: sum.run_queue_ns as f64 / 1e9 / covered_s,
+            migrations_per_s: sum.migrations as f64 / covered_s,
+            voluntary_switches_per_s: sum.voluntary_switches as f64 / covered_s,
+            involuntary_switches_per_s: sum.involuntary_switches as f64 / covered_s,
         });
         let mut groups: Vec<LiveGroup> = named.collect();
         groups.sort_by(|a, b| b.cpus.total_cmp(&a.cpus).then_with(|| a.group.cmp(&b.group)));

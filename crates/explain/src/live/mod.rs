@@ -6,7 +6,8 @@
 //!
 //! Memory is bounded: there are limits on bins, on names, and on the data of each bin; names beyond the limit share the
 //! name `(others)`. At the limits 900 bins take an estimated 150 MB; a node with ten statements, ten clients and a
-//! hundred tables takes an estimated 20 MB.
+//! hundred tables takes an estimated 20 MB. Where several nodes are recorded, the
+//! requests of each take as much again.
 
 mod answers;
 mod bin;
@@ -17,6 +18,7 @@ mod heat;
 mod histogram;
 mod machine;
 mod names;
+mod nodes;
 mod overlap;
 mod requests;
 mod series;
@@ -29,7 +31,7 @@ mod traffic;
 mod triggers;
 
 pub use answers::{
-    LiveCpu, LiveDisk, LiveDropped, LiveEvent, LiveFile, LiveGroup, LiveGroupSeries, LiveHeat, LiveOutcome,
+    LiveCpu, LiveDisk, LiveDropped, LiveEvent, LiveFile, LiveGroup, LiveGroupSeries, LiveHeat, LiveNode, LiveOutcome,
     LiveOverlap, LivePause, LivePool, LivePressure, LiveSeries, LiveSlow, LiveSource, LiveTable, LiveTotals,
     LiveTraffic, LiveTrafficRow, LiveValve, LiveView, LiveWindow,
 };
@@ -78,7 +80,8 @@ struct AllNames {
     clients: Names,
     nodes: Names,
     outcomes: Names,
-    /// Process and thread group, joined by a line feed; so are the names below.
+    /// Node, process and thread group, joined by line feeds; so are the names of nodes' parts below. The limits are for six nodes
+    /// on a machine.
     groups: Names,
     devices: Names,
     resources: Names,
@@ -97,13 +100,13 @@ impl Default for AllNames {
             clients: Names::new(128),
             nodes: Names::new(32),
             outcomes: Names::new(32),
-            groups: Names::new(128),
+            groups: Names::new(512),
             devices: Names::new(32),
             resources: Names::new(8),
-            pools: Names::new(128),
-            messages: Names::new(64),
-            tables: Names::new(192),
-            valves: Names::new(32),
+            pools: Names::new(256),
+            messages: Names::new(256),
+            tables: Names::new(512),
+            valves: Names::new(64),
             files: Names::new(256),
             sources: Names::new(64),
         }
@@ -223,7 +226,7 @@ impl Live {
     pub fn kept(&self) -> Option<LiveWindow> {
         let (from, to) = self.bins.span_ns()?;
         let to = if self.is_over { to } else { to.saturating_sub(self.bins.length_ns) };
-        (from < to).then_some(LiveWindow { from_ns: from, to_ns: to })
+        (from < to).then_some(LiveWindow::of_all(from, to))
     }
 
     /// The newest part of the time that the bins cover, with the given length.
@@ -231,6 +234,24 @@ impl Live {
         let kept = self.kept()?;
         let from = kept.to_ns.saturating_sub(i64::from(seconds).saturating_mul(SECOND_NS));
         Some(LiveWindow { from_ns: from.max(kept.from_ns), ..kept })
+    }
+
+    /// The same window, with the figures of one node only. CPUs, disks and files are those of the machine. None if nothing was
+    /// recorded of the node.
+    pub fn of_node(&self, window: LiveWindow, node: &str) -> Option<LiveWindow> {
+        Some(LiveWindow { node: Some(self.names.nodes.known(node)?), ..window })
+    }
+
+    /// Whether a window has the figures of a node.
+    fn shows(&self, window: LiveWindow, node: &str) -> bool {
+        window.node.is_none_or(|number| self.names.nodes.name(number) == node)
+    }
+
+    /// Which of the names that begin with a node a window shows, by their numbers.
+    fn shown<'n>(&self, window: LiveWindow, names: &'n Names) -> impl Fn(u16) -> bool + use<'n> {
+        let shown: Option<Vec<bool>> =
+            window.node.map(|_| names.all().map(|name| self.shows(window, parts(name).0)).collect());
+        move |number| shown.as_ref().is_none_or(|shown| shown.get(usize::from(number)).copied().unwrap_or(false))
     }
 
     /// The bins of a window, each with its start. Bins that begin before or after it are left out.

@@ -37,6 +37,11 @@ impl Names {
         self.names.get(usize::from(number)).map_or(OTHERS_NAME, String::as_str)
     }
 
+    /// All names by number.
+    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
     /// The number of a known name.
     pub(super) fn known(&self, name: &str) -> Option<u16> {
         if name == OTHERS_NAME {

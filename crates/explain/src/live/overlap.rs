@@ -32,7 +32,8 @@ impl StopKind {
 impl Live {
     /// Stops of JVMs and stalls that begin in a window, the longest first. Each bin keeps its longest ones.
     pub fn pauses(&self, window: LiveWindow) -> Vec<LivePause> {
-        let mut stops: Vec<&Stop> = self.within(window).flat_map(|(_, bin)| &bin.stops).collect();
+        let is_of = |stop: &&Stop| stop.kind == StopKind::LoadStall || window.node.is_none_or(|node| node == stop.node);
+        let mut stops: Vec<&Stop> = self.within(window).flat_map(|(_, bin)| &bin.stops).filter(is_of).collect();
         stops.sort_by_key(|stop| (-stop.duration_ns, stop.start_ns, stop.kind));
         let pause = |stop: &Stop| LivePause {
             start_s: seconds(stop.start_ns),
@@ -67,7 +68,7 @@ impl Live {
             }
         };
         // A stop is stored in the bin in which it began, which may be long before the request.
-        let around = LiveWindow { from_ns: request.start.saturating_sub(60_000_000_000), to_ns: request.end };
+        let around = LiveWindow::of_all(request.start.saturating_sub(60_000_000_000), request.end);
         for stop in self.within(around).flat_map(|(_, bin)| &bin.stops) {
             let node = self.names.nodes.name(stop.node);
             if stop.kind == StopKind::LoadStall || node == slow.node {
@@ -75,7 +76,7 @@ impl Live {
             }
         }
         let first_bin = request.start.div_euclid(self.bins.length_ns).saturating_mul(self.bins.length_ns);
-        let during = LiveWindow { from_ns: first_bin, to_ns: request.end };
+        let during = LiveWindow::of_all(first_bin, request.end);
         for (bin_start, bin) in self.within(during) {
             let interval = Interval::of_length(bin_start, self.bins.length_ns);
             self.of_bin(bin, &slow.node).into_iter().for_each(|what| add(what, interval));
@@ -111,9 +112,10 @@ impl Live {
             }
         }
         for (number, time) in bin.groups.iter() {
-            let (_, group) = parts(self.names.groups.name(*number));
+            let (of, _) = parts(self.names.groups.name(*number));
+            let (_, group) = self.group_name(*number);
             let cpus = time.cpu_ns as f64 / bin_ns;
-            if group.starts_with("CompactionExec") && cpus >= COMPACTING_CPUS {
+            if of == node && group.starts_with("CompactionExec") && cpus >= COMPACTING_CPUS {
                 lines.push(format!("compactions used {cpus:.2} CPUs"));
             }
         }

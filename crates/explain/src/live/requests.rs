@@ -2,7 +2,7 @@
 //! response.
 
 use super::Live;
-use super::bin::{Cell, RequestBin, Slow};
+use super::bin::{Cell, Requests, Slow};
 use super::columns::{Integers, Numbers, Texts};
 use super::names::Numbered;
 use crate::engine::Provider;
@@ -30,7 +30,7 @@ impl Live {
     pub(super) fn take_load(&mut self, rows: &RecordBatch) {
         if rows.num_rows() > 0 && self.provider != Some(Provider::Load) {
             // The wire has the same requests; they must not be counted twice.
-            self.bins.all_mut().for_each(|bin| bin.requests = RequestBin::default());
+            self.bins.all_mut().for_each(|bin| bin.requests = Requests::default());
             self.provider = Some(Provider::Load);
         }
         let (due, end) = (Integers::of(rows, "intended_start_ns"), Integers::of(rows, "end_ns"));
@@ -98,14 +98,14 @@ impl Live {
                 response_bytes: row.response_bytes,
             };
             let outcome = outcomes.get(number);
-            let requests = &mut bin.requests;
-            requests.rows += 1;
-            *requests.outcomes.entry(slow.outcome) += row.weight;
-            requests.all.count(&row, &slow, outcome);
-            requests.statements.entry(slow.statement).count(&row, &slow, outcome);
-            requests.clients.entry(slow.client).count(&row, &slow, outcome);
-            requests.nodes.entry(slow.node).count(&row, &slow, outcome);
-            requests.keep_slow(slow);
+            bin.requests.add(slow.node, |requests| {
+                requests.rows += 1;
+                *requests.outcomes.entry(slow.outcome) += row.weight;
+                requests.sum.count(&row, &slow, outcome);
+                requests.statements.entry(slow.statement).count(&row, &slow, outcome);
+                requests.clients.entry(slow.client).count(&row, &slow, outcome);
+                requests.keep_slow(slow);
+            });
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Time series of a window.
 
-use super::answers::{LiveCpu, LiveGroupSeries, LiveSeries, seconds};
-use super::bin::{Bin, Cell, CpuTime, RequestBin};
+use super::answers::{LiveCpu, LiveGroup, LiveGroupSeries, LiveSeries, seconds};
+use super::bin::{Bin, Cell, CpuTime};
 use super::traffic::Added;
-use super::{Live, LiveBy, LiveWindow, parts};
+use super::{Live, LiveBy, LiveWindow};
 
 /// The most thread groups with a series of their own.
 const MOST_GROUPS: usize = 12;
@@ -37,24 +37,29 @@ impl Live {
     }
 
     /// Sums over the requests of one name, or over all.
-    pub(super) fn cell_of<'a>(&self, requests: &'a RequestBin, of: Option<(LiveBy, &str)>) -> Option<&'a Cell> {
+    pub(super) fn cell_of<'a>(&self, bin: &'a Bin, node: Option<u16>, of: Option<(LiveBy, &str)>) -> Option<&'a Cell> {
+        let requests = bin.requests.of(node)?;
         match of {
-            None => Some(&requests.all),
+            None => Some(&requests.sum),
             Some((LiveBy::Statement, name)) => requests.statements.get(self.names.statements.known(name)?),
             Some((LiveBy::Client, name)) => requests.clients.get(self.names.clients.known(name)?),
-            Some((LiveBy::Node, name)) => requests.nodes.get(self.names.nodes.known(name)?),
+            Some((LiveBy::Node, name)) => {
+                let number = self.names.nodes.known(name).filter(|number| node.is_none_or(|node| node == *number));
+                Some(&bin.requests.of(Some(number?))?.sum)
+            }
         }
     }
 
     /// Time series of a window, in at most `most` steps; `of` limits them to the requests of one name.
     pub fn series(&self, window: LiveWindow, most: usize, of: Option<(LiveBy, &str)>) -> LiveSeries {
         let merged = self.merged(window, most);
+        let is_shown = self.shown(window, &self.names.pools);
         let mut series = LiveSeries { from_s: merged.from_s, bin_s: merged.bin_s, ..LiveSeries::default() };
         for bins in &merged.chunks {
             // The first and last chunk may be only partly within the window.
             let covered_s = (bins.len() as f64 * self.bin_s()).max(1e-9);
             let mut added = Added::default();
-            bins.iter().filter_map(|bin| self.cell_of(&bin.requests, of)).for_each(|cell| added.add(cell));
+            bins.iter().filter_map(|bin| self.cell_of(bin, window.node, of)).for_each(|cell| added.add(cell));
             let latency = added.latency_ms();
             series.requests_per_s.push(added.requests / covered_s);
             series.errors_per_s.push(added.errors / covered_s);
@@ -64,9 +69,11 @@ impl Live {
             series.max_ms.push(latency.max);
             series.cpu.push(cpu(bins.iter().copied()));
             let sum = |value: &dyn Fn(&Bin) -> f64| bins.iter().map(|bin| value(bin)).sum::<f64>();
-            series.gc_ms_per_s.push(sum(&|bin| bin.gc_ns as f64) / 1e6 / covered_s);
-            series.safepoint_ms_per_s.push(sum(&|bin| bin.safepoint_ns as f64) / 1e6 / covered_s);
-            let pending = bins.iter().flat_map(|bin| bin.pools.iter().map(|(_, pool)| pool.most_pending)).max();
+            series.gc_ms_per_s.push(sum(&|bin| bin.stopped(window.node).gc_ns as f64) / 1e6 / covered_s);
+            series.safepoint_ms_per_s.push(sum(&|bin| bin.stopped(window.node).safepoint_ns as f64) / 1e6 / covered_s);
+            let pools = bins.iter().flat_map(|bin| bin.pools.iter());
+            let of_node = pools.filter(|(number, _)| is_shown(*number));
+            let pending = of_node.map(|(_, pool)| pool.most_pending).max();
             series.pending.push(pending.unwrap_or_default() as f64);
             let disks = |value: &dyn Fn(&super::bin::Disk) -> i64| {
                 sum(&|bin| bin.disks.iter().map(|(_, disk)| value(disk) as f64).sum()) / covered_s
@@ -79,16 +86,18 @@ impl Live {
     }
 
     fn group_series(&self, merged: &Merged<'_>, window: LiveWindow) -> Vec<LiveGroupSeries> {
+        let numbers: Vec<u16> = self.group_times(window).into_keys().collect();
         let groups = self.groups(window).into_iter().take(MOST_GROUPS);
-        let series = groups.filter_map(|group| {
-            let number = self.names.groups.known(&super::joined(&group.process, &group.group))?;
+        let series = groups.map(|LiveGroup { process, group, .. }| {
+            // The group of each node has a number of its own.
+            let own = numbers.iter().copied().filter(|number| self.group_name(*number) == (&process, &group));
+            let own: Vec<u16> = own.collect();
             let cpus = merged.chunks.iter().map(|bins| {
-                let used =
-                    bins.iter().filter_map(|bin| bin.groups.get(number)).map(|time| time.cpu_ns as f64).sum::<f64>();
+                let times = bins.iter().flat_map(|bin| own.iter().filter_map(|number| bin.groups.get(*number)));
+                let used = times.map(|time| time.cpu_ns as f64).sum::<f64>();
                 used / 1e9 / (bins.len() as f64 * self.bin_s()).max(1e-9)
             });
-            let (process, name) = parts(self.names.groups.name(number));
-            Some(LiveGroupSeries { process: process.to_string(), group: name.to_string(), cpus: cpus.collect() })
+            LiveGroupSeries { cpus: cpus.collect(), process, group }
         });
         series.collect()
     }

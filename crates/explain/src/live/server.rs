@@ -3,7 +3,7 @@
 use super::bin::{Bin, Happened, PoolReading, Stop, StopKind, TableReading, ValveReading};
 use super::columns::{Integers, Numbers, Texts};
 use super::machine::number_of_two;
-use super::names::Numbered;
+use super::names::{Numbered, OTHERS};
 use super::{AllNames, Live};
 use arrow::record_batch::RecordBatch;
 
@@ -46,21 +46,23 @@ impl Live {
             let duration_ns = duration.or_zero(row).max(0);
             let kind = match kind.get(row) {
                 // A pause also has a row for each of its phases, which is skipped.
-                "gc" if phase.get(row).is_empty() => {
-                    bin.gc_ns = bin.gc_ns.saturating_add(duration_ns);
-                    bin.collections += 1;
-                    StopKind::Gc
-                }
-                "safepoint" => {
-                    bin.safepoint_ns = bin.safepoint_ns.saturating_add(duration_ns);
-                    StopKind::Safepoint
-                }
+                "gc" if phase.get(row).is_empty() => StopKind::Gc,
+                "safepoint" => StopKind::Safepoint,
                 _ => return,
             };
+            let node = nodes.number(row, &mut names.nodes, place, oldest);
+            let stopped = bin.stopped.entry(node);
+            match kind {
+                StopKind::Gc => {
+                    stopped.gc_ns = stopped.gc_ns.saturating_add(duration_ns);
+                    stopped.collections += 1;
+                }
+                _ => stopped.safepoint_ns = stopped.safepoint_ns.saturating_add(duration_ns),
+            }
             bin.keep_stop(Stop {
                 start_ns,
                 duration_ns,
-                node: nodes.number(row, &mut names.nodes, place, oldest),
+                node,
                 kind,
                 what: kept(collector.get(row)),
                 cause: kept(cause.get(row)),
@@ -98,7 +100,10 @@ impl Live {
         let (active, pending, blocked) = (column("active"), column("pending"), column("blocked"));
         let (completed, total_blocked, max_size) = (column("completed"), column("total_blocked"), column("max_size"));
         let (node, pool) = (Texts::of(rows, "node"), Texts::of(rows, "pool"));
+        let mut nodes = Numbered::new(&node);
         self.take_moments(rows, "time_ns", |row, time_ns, bin, names, place, oldest| {
+            // A node without requests has a number too.
+            nodes.number(row, &mut names.nodes, place, oldest);
             let number = number_of_two(&mut names.pools, node.get(row), pool.get(row), place, oldest);
             let reading = bin.pools.entry(number);
             *reading = PoolReading {
@@ -122,7 +127,10 @@ impl Live {
         self.take_moments(rows, "time_ns", |row, _, bin, names, place, oldest| {
             if kind.get(row) == "DroppedMessage" && attribute.get(row) == "Count" {
                 let number = number_of_two(&mut names.messages, node.get(row), scope.get(row), place, oldest);
-                *bin.dropped.entry(number) = value.or_zero(row);
+                // Counters of several messages would not add up.
+                if number != OTHERS {
+                    *bin.dropped.entry(number) = value.or_zero(row);
+                }
             }
         });
     }

@@ -2,6 +2,7 @@
 
 use super::answers::{LiveDropped, LivePool, LiveTable, LiveValve};
 use super::bin::{Bin, Keyed, PoolReading, TableReading, ValveReading};
+use super::names::Names;
 use super::{Live, LiveWindow, parts};
 use crate::percentiles::ms;
 use std::collections::BTreeMap;
@@ -27,17 +28,23 @@ fn between(from_ns: i64, to_ns: i64) -> f64 {
 }
 
 impl Live {
-    /// The readings that count for a window, by the number of the name.
-    fn spans<T>(&self, window: LiveWindow, of: impl Fn(&Bin) -> &Keyed<T>) -> BTreeMap<u16, Span<'_, T>> {
+    /// The readings that count for a window, by the number of the name, which begins with the node.
+    fn spans<T>(
+        &self,
+        window: LiveWindow,
+        names: &Names,
+        of: impl Fn(&Bin) -> &Keyed<T>,
+    ) -> BTreeMap<u16, Span<'_, T>> {
         let mut spans: BTreeMap<u16, Span<'_, T>> = BTreeMap::new();
+        let is_shown = self.shown(window, names);
         for (_, bin) in self.within(window) {
-            for (number, reading) in of(bin).iter() {
+            for (number, reading) in of(bin).iter().filter(|(number, _)| is_shown(*number)) {
                 let span = spans.entry(*number).or_insert(Span { first: reading, last: reading, within: Vec::new() });
                 span.last = reading;
                 span.within.push(reading);
             }
         }
-        let before: Vec<_> = self.within(LiveWindow { from_ns: i64::MIN, to_ns: window.from_ns }).collect();
+        let before: Vec<_> = self.within(LiveWindow { from_ns: i64::MIN, to_ns: window.from_ns, ..window }).collect();
         for (number, span) in &mut spans {
             if let Some(reading) = before.iter().rev().find_map(|(_, bin)| of(bin).get(*number)) {
                 span.first = reading;
@@ -48,7 +55,7 @@ impl Live {
 
     /// Thread pools that were used since the node started, those with the most waiting tasks first.
     pub fn pools(&self, window: LiveWindow) -> Vec<LivePool> {
-        let spans = self.spans(window, |bin| &bin.pools);
+        let spans = self.spans(window, &self.names.pools, |bin| &bin.pools);
         let used = spans
             .into_iter()
             .filter(|(_, span)| span.last.completed > 0 || span.last.active > 0 || span.last.pending > 0);
@@ -81,7 +88,7 @@ impl Live {
 
     /// Messages that nodes dropped in a window, the most frequent first.
     pub fn dropped(&self, window: LiveWindow) -> Vec<LiveDropped> {
-        let spans = self.spans(window, |bin| &bin.dropped);
+        let spans = self.spans(window, &self.names.messages, |bin| &bin.dropped);
         let named = spans.into_iter().map(|(number, span)| {
             let (node, message) = parts(self.names.messages.name(number));
             let dropped = span.last.saturating_sub(*span.first).max(0);
@@ -94,7 +101,7 @@ impl Live {
 
     /// Tables, those with most local reads and writes first.
     pub fn tables(&self, window: LiveWindow) -> Vec<LiveTable> {
-        let spans = self.spans(window, |bin| &bin.tables);
+        let spans = self.spans(window, &self.names.tables, |bin| &bin.tables);
         let mut tables: Vec<LiveTable> = spans.into_iter().map(|(number, span)| self.table(number, &span)).collect();
         let busy = |table: &LiveTable| table.reads_per_s.unwrap_or_default() + table.writes_per_s.unwrap_or_default();
         tables.sort_by(|a, b| busy(b).total_cmp(&busy(a)).then_with(|| a.table.cmp(&b.table)));
@@ -131,7 +138,7 @@ impl Live {
     }
 
     pub fn valves(&self, window: LiveWindow) -> Vec<LiveValve> {
-        let spans = self.spans(window, |bin| &bin.valves);
+        let spans = self.spans(window, &self.names.valves, |bin| &bin.valves);
         let valve = |(number, span): (u16, Span<'_, ValveReading>)| {
             let (node, valve) = parts(self.names.valves.name(number));
             let last = span.last;

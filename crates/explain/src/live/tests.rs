@@ -33,7 +33,7 @@ fn request<'a>(second: i64, statement: &'a str, client: &'static str, ms: i64) -
 
 /// Data with this many seconds, beginning with the first.
 fn window(from: i64, to: i64) -> LiveWindow {
-    LiveWindow { from_ns: T0 + from * SECOND, to_ns: T0 + to * SECOND }
+    LiveWindow::of_all(T0 + from * SECOND, T0 + to * SECOND)
 }
 
 #[test]
@@ -396,4 +396,58 @@ fn what_a_machine_slept_through_is_not_judged() {
     assert!(triggers.judge(&live, T0 + 3600 * SECOND).is_empty());
     live.take("wire", &batch([request(3600, "SELECT", "c", 500)]));
     assert!(!triggers.judge(&live, T0 + 3604 * SECOND).is_empty());
+}
+
+#[test]
+fn each_node_of_a_ring_has_figures_of_its_own() {
+    let mut live = Live::default();
+    let (one, two) = ("127.0.0.1", "127.0.0.2");
+    for second in 0..4 {
+        let slow = rows::WireRequest { node: two, ..request(second, "SELECT", "10.0.0.1", 50) };
+        // The second node comes after a second.
+        let slow = (second > 0).then_some(slow);
+        live.take("wire", &batch(slow.into_iter().chain([request(second, "INSERT", "10.0.0.1", 1)])));
+        let pool = |node, pending| rows::PoolSample {
+            time_ns: T0 + second * SECOND,
+            node,
+            pool: "ReadStage",
+            completed: 1,
+            pending,
+            ..rows::PoolSample::default()
+        };
+        live.take("pools", &batch([pool(one, 0), pool(two, 7), pool("127.0.0.3", 0)]));
+        let thread = |node, cpu_ns| rows::ThreadSample {
+            time_ns: T0 + (second + 1) * SECOND,
+            interval_ns: SECOND,
+            node,
+            process: "server",
+            thread_group: "ReadStage",
+            cpu_ns,
+            ..rows::ThreadSample::default()
+        };
+        live.take("threads", &batch([thread(one, SECOND / 10), thread(two, SECOND / 2)]));
+    }
+    let gc =
+        rows::Pause { start_ns: T0 + SECOND, duration_ns: SECOND, node: two, kind: "gc", ..rows::Pause::default() };
+    live.take("pauses", &batch([gc]));
+    live.end();
+    let all = window(0, 4);
+    let nodes = live.nodes(all);
+    let names: Vec<&str> = nodes.iter().map(|node| node.node.as_str()).collect();
+    assert_eq!(names, [one, two, "127.0.0.3"]);
+    assert_eq!((nodes[0].requests_per_s, nodes[1].requests_per_s, nodes[2].requests_per_s), (1.0, 0.75, 0.0));
+    assert_eq!((nodes[0].cpus, nodes[1].cpus), (Some(0.1), Some(0.5)));
+    assert_eq!((nodes[0].gc_share, nodes[1].gc_share), (0.0, 0.25));
+    assert_eq!((nodes[1].fullest_pool.as_str(), nodes[1].most_pending), ("ReadStage", 7));
+    let of_two = live.of_node(all, two).unwrap();
+    assert_eq!(live.totals(of_two).requests, 3.0);
+    let statements = live.traffic(of_two, LiveBy::Statement).rows;
+    assert_eq!(statements.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["SELECT"]);
+    assert_eq!(live.series(of_two, 10, None).requests_per_s, [0.0, 1.0, 1.0, 1.0]);
+    assert!(live.slowest(of_two, None, 10).iter().all(|slow| slow.node == two));
+    assert_eq!(live.groups(of_two).len(), 1);
+    // Sums over nodes are those of the whole ring.
+    assert_eq!(live.groups(all).iter().map(|group| group.cpus).sum::<f64>(), 0.6);
+    assert_eq!(live.traffic(all, LiveBy::Statement).rows.iter().map(|row| row.requests).sum::<f64>(), 7.0);
+    assert_eq!(live.of_node(all, "127.0.0.9"), None);
 }

@@ -15,12 +15,19 @@ impl Live {
         let covered_s = self.seconds(window);
         let bins = || self.within(window).map(|(_, bin)| bin);
         let mut added = Added::default();
-        bins().for_each(|bin| added.add(&bin.requests.all));
-        let rows: u64 = bins().map(|bin| bin.requests.rows).sum();
+        let requests = || bins().filter_map(|bin| bin.requests.of(window.node));
+        requests().for_each(|requests| added.add(&requests.sum));
+        let rows: u64 = requests().map(|requests| requests.rows).sum();
         let sum = |value: &dyn Fn(&super::bin::Bin) -> f64| bins().map(value).sum::<f64>();
         let of_nodes = |value: &dyn Fn(&super::bin::NodePressure) -> i64| {
-            sum(&|bin| bin.node_pressure.iter().map(|(_, pressure)| value(pressure) as f64).sum())
+            let is_of = |number: u16| window.node.is_none_or(|node| node == number);
+            let of = |bin: &super::bin::Bin| {
+                let pressure = bin.node_pressure.iter().filter(|(number, _)| is_of(*number));
+                pressure.map(|(_, pressure)| value(pressure) as f64).sum()
+            };
+            sum(&of)
         };
+        let stopped = |bin: &super::bin::Bin| bin.stopped(window.node);
         LiveTotals {
             from_s: window.from_s(),
             to_s: window.to_s(),
@@ -33,9 +40,9 @@ impl Live {
             in_flight: added.total_ns / 1e9 / covered_s,
             outcomes: self.outcomes(window),
             cpu: cpu(bins()),
-            collections_per_s: sum(&|bin| f64::from(bin.collections)) / covered_s,
-            gc_share: sum(&|bin| bin.gc_ns as f64) / 1e9 / covered_s,
-            safepoint_share: sum(&|bin| bin.safepoint_ns as f64) / 1e9 / covered_s,
+            collections_per_s: sum(&|bin| f64::from(stopped(bin).collections)) / covered_s,
+            gc_share: sum(&|bin| stopped(bin).gc_ns as f64) / 1e9 / covered_s,
+            safepoint_share: sum(&|bin| stopped(bin).safepoint_ns as f64) / 1e9 / covered_s,
             pressure: self.pressure(window),
             disks: self.disks(window),
             retransmitted_per_s: of_nodes(&|pressure| pressure.retransmitted_segments) / covered_s,
@@ -48,8 +55,8 @@ impl Live {
 
     fn outcomes(&self, window: LiveWindow) -> Vec<LiveOutcome> {
         let mut counts: BTreeMap<u16, f64> = BTreeMap::new();
-        for (_, bin) in self.within(window) {
-            bin.requests.outcomes.iter().for_each(|(number, count)| *counts.entry(*number).or_default() += count);
+        for requests in self.within(window).filter_map(|(_, bin)| bin.requests.of(window.node)) {
+            requests.outcomes.iter().for_each(|(number, count)| *counts.entry(*number).or_default() += count);
         }
         let named =
             counts.into_iter().map(|(number, requests)| LiveOutcome { outcome: self.outcome(number), requests });
@@ -107,7 +114,11 @@ impl Live {
 
     /// The newest events of a window, oldest first.
     fn events(&self, window: LiveWindow) -> Vec<LiveEvent> {
-        let all: Vec<_> = self.within(window).flat_map(|(_, bin)| &bin.events).collect();
+        // Events of the machine have no node.
+        let is_of =
+            |number: u16| window.node.is_none_or(|node| node == number) || self.names.nodes.name(number).is_empty();
+        let all = self.within(window).flat_map(|(_, bin)| &bin.events).filter(|event| is_of(event.node));
+        let all: Vec<_> = all.collect();
         let newest = all.iter().skip(all.len().saturating_sub(MOST_EVENTS));
         let mut events: Vec<LiveEvent> = newest
             .map(|event| LiveEvent {
@@ -144,7 +155,9 @@ impl Live {
                 cpus: sum.cpu_ns as f64 / covered_ns,
             }
         });
-        let mut sources: Vec<LiveSource> = named.collect();
+        // Sources of the machine have no node.
+        let is_of = |source: &LiveSource| source.node.is_empty() || self.shows(window, &source.node);
+        let mut sources: Vec<LiveSource> = named.filter(is_of).collect();
         sources.sort_by(|a, b| a.source.cmp(&b.source).then_with(|| a.node.cmp(&b.node)));
         sources
     }

@@ -1,7 +1,7 @@
 //! Requests of a window by statement, client or node, and the slowest of them.
 
 use super::answers::{LiveSlow, LiveTraffic, LiveTrafficRow, seconds};
-use super::bin::{Cell, Keyed, RequestBin, Slow};
+use super::bin::{Cell, Keyed, Requests, Slow};
 use super::histogram::Sum;
 use super::names::Names;
 use super::{Live, LiveWindow};
@@ -17,11 +17,17 @@ pub enum LiveBy {
 }
 
 impl LiveBy {
-    fn cells(self, requests: &RequestBin) -> &Keyed<Cell> {
-        match self {
-            LiveBy::Statement => &requests.statements,
-            LiveBy::Client => &requests.clients,
-            LiveBy::Node => &requests.nodes,
+    /// Passes the sums of a bin by name to `each`, of one node or of all.
+    fn each_cell(self, requests: &Requests, node: Option<u16>, mut each: impl FnMut(u16, &Cell)) {
+        let mut all = |cells: &Keyed<Cell>| cells.iter().for_each(|(number, cell)| each(*number, cell));
+        match (self, requests.of(node)) {
+            (_, None) => {}
+            (LiveBy::Statement, Some(requests)) => all(&requests.statements),
+            (LiveBy::Client, Some(requests)) => all(&requests.clients),
+            (LiveBy::Node, Some(_)) => {
+                let wanted = requests.by_node().filter(|(number, _)| node.is_none_or(|node| node == *number));
+                wanted.for_each(|(number, requests)| each(number, &requests.sum));
+            }
         }
     }
 
@@ -75,9 +81,7 @@ impl Live {
     pub fn traffic(&self, window: LiveWindow, by: LiveBy) -> LiveTraffic {
         let mut added: BTreeMap<u16, Added> = BTreeMap::new();
         for (_, bin) in self.within(window) {
-            for (number, cell) in by.cells(&bin.requests).iter() {
-                added.entry(*number).or_default().add(cell);
-            }
+            by.each_cell(&bin.requests, window.node, |number, cell| added.entry(number).or_default().add(cell));
         }
         let covered_s = self.seconds(window);
         let all_ns: f64 = added.values().map(|added| added.total_ns).sum();
@@ -109,17 +113,19 @@ impl Live {
                 None => return Vec::new(),
             },
         };
-        let is_wanted = |slow: &Slow| match wanted {
+        let is_named = |slow: &Slow| match wanted {
             None => true,
             Some((LiveBy::Statement, number)) => slow.statement == number,
             Some((LiveBy::Client, number)) => slow.client == number,
             Some((LiveBy::Node, number)) => slow.node == number,
         };
+        let is_wanted = |slow: &Slow| is_named(slow) && window.node.is_none_or(|node| node == slow.node);
         let mut slowest: Vec<Slow> = Vec::new();
         for (_, bin) in self.within(window) {
-            let requests = &bin.requests;
-            let cells = requests.statements.iter().chain(requests.clients.iter()).chain(requests.nodes.iter());
-            let of_cells = cells.filter_map(|(_, cell)| cell.slowest);
+            let Some(requests) = bin.requests.of(window.node) else { continue };
+            let cells = requests.statements.iter().chain(requests.clients.iter()).map(|(_, cell)| cell);
+            let of_nodes = bin.requests.by_node().map(|(_, requests)| &requests.sum);
+            let of_cells = cells.chain(of_nodes).filter_map(|cell| cell.slowest);
             slowest.extend(requests.slowest.iter().copied().chain(of_cells).filter(is_wanted));
         }
         slowest.sort_by_key(|slow| (-slow.duration_ns, slow.start_ns, slow.client_port, slow.statement));

@@ -43,7 +43,7 @@ impl Triggers {
         }
         let mut fired = BTreeSet::new();
         while self.judged_ns.saturating_add(SECOND_NS) <= until_ns {
-            let second = LiveWindow { from_ns: self.judged_ns, to_ns: self.judged_ns + SECOND_NS };
+            let second = LiveWindow::of_all(self.judged_ns, self.judged_ns + SECOND_NS);
             for (number, (condition, since_ns)) in self.conditions.iter_mut().enumerate() {
                 let is_true = live.figure(&condition.figure, second).is_some_and(|figure| figure > condition.above);
                 *since_ns = is_true.then(|| since_ns.unwrap_or(second.from_ns));
@@ -64,16 +64,16 @@ impl Live {
         let bins = || self.within(second).map(|(_, bin)| bin);
         Some(match figure {
             Figure::Latency(quantile, kind) => return self.latency_ms_of(second, *quantile, *kind),
-            Figure::Errors => bins().map(|bin| bin.requests.all.errors).sum::<f64>() / self.seconds(second),
+            Figure::Errors => bins().map(|bin| bin.requests.all.sum.errors).sum::<f64>() / self.seconds(second),
             Figure::Timeouts => {
-                let outcomes = bins().flat_map(|bin| bin.requests.outcomes.iter());
+                let outcomes = bins().flat_map(|bin| bin.requests.all.outcomes.iter());
                 let is_timeout = |number: u16| self.names.outcomes.name(number).contains("timeout");
                 let timeouts = outcomes.filter(|(number, _)| is_timeout(*number)).map(|(_, count)| count);
                 timeouts.sum::<f64>() / self.seconds(second)
             }
             Figure::Gc => {
                 let over = LiveWindow { from_ns: second.to_ns - GC_OVER_NS, ..second };
-                let stopped_ns: i64 = self.within(over).map(|(_, bin)| bin.gc_ns).sum();
+                let stopped_ns: i64 = self.within(over).map(|(_, bin)| bin.stopped(None).gc_ns).sum();
                 stopped_ns as f64 / GC_OVER_NS as f64
             }
             Figure::Pending(wanted) => {
@@ -99,9 +99,9 @@ impl Live {
         let mut added = Added::default();
         for (_, bin) in self.within(window) {
             match kind {
-                RequestKind::All => added.add(&bin.requests.all),
+                RequestKind::All => added.add(&bin.requests.all.sum),
                 _ => {
-                    let statements = bin.requests.statements.iter();
+                    let statements = bin.requests.all.statements.iter();
                     let wanted = statements.filter(|(number, _)| kind.has(self.names.statements.name(*number)));
                     wanted.for_each(|(_, cell)| added.add(cell));
                 }

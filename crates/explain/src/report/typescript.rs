@@ -4,8 +4,8 @@ use super::Report;
 use crate::gc::NodeGc;
 use crate::io::Io;
 use crate::live::{
-    LiveDropped, LiveFile, LiveGroup, LiveOverlap, LivePause, LivePool, LiveSlow, LiveTable, LiveTraffic, LiveValve,
-    LiveView,
+    LiveDropped, LiveFile, LiveGroup, LiveNode, LiveOverlap, LivePause, LivePool, LiveSlow, LiveTable, LiveTraffic,
+    LiveValve, LiveView,
 };
 use crate::tables::TableHealth;
 use crate::traffic::{ClientFigures, SlowRequest, StatementDetail, StatementFigures, TrafficTable};
@@ -42,6 +42,7 @@ fn the_pages_have_the_types_of_the_report() {
     types.visit::<LiveView>();
     types.visit::<LiveTraffic>();
     types.visit::<LiveGroup>();
+    types.visit::<LiveNode>();
     types.visit::<LivePool>();
     types.visit::<LiveDropped>();
     types.visit::<LiveTable>();

@@ -1,7 +1,7 @@
 //! Tests of the report's figures.
 
 use crate::world::{MS, NODE, Phase, S, T0, World, healthy_gc};
-use helenus_explain::{Engine, Options, Report, explain, gc, tables};
+use helenus_explain::{Engine, Explanation, Options, Report, explain, gc, judge_requests, tables};
 use helenus_recording::{Manifest, Recorder, Recording, rows};
 use tempfile::TempDir;
 
@@ -270,5 +270,20 @@ fn shape(value: &serde_json::Value, depth: usize) -> String {
                 .collect();
             format!("{{\n{}\n{}}}", lines.join("\n"), "  ".repeat(depth))
         }
+    }
+}
+
+/// What charts are made of needs no search for findings.
+#[test]
+fn requests_are_judged_alike_with_and_without_findings() {
+    let explained = world().explain();
+    let judged = judge_requests(&explained.engine, &Options::default()).unwrap();
+    assert!(judged.findings.is_empty() && judged.answer.is_empty());
+    let Explanation { answer, findings, missing, knee, .. } = judged.clone();
+    assert_eq!(Explanation { answer, findings, missing, knee, ..explained.explanation.clone() }, judged);
+    let of = |explanation| serde_json::to_value(Report::build(&explained.engine, explanation).unwrap()).unwrap();
+    let (with, without) = (of(&explained.explanation), of(&judged));
+    for part in ["throughput", "latency", "heatmap", "phases", "flames", "pauses"] {
+        assert_eq!(with[part], without[part], "{part}");
     }
 }

@@ -3,7 +3,9 @@ use super::window;
 use crate::terminal;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use helenus_explain::{ExportFormat, ExportOptions, Flame, FlameOptions, Options, SlowThreshold, explain, export};
+use helenus_explain::{
+    ExportFormat, ExportOptions, Flame, FlameOptions, Options, SlowThreshold, export, judge_requests,
+};
 use helenus_recording::private;
 use serde_json::json;
 use std::io::{BufWriter, IsTerminal, Write};
@@ -95,8 +97,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     }
     let shows_requests = matches!(format, ExportFormat::Firefox | ExportFormat::Chrome);
     let explanation = match (arguments.slow, shows_requests) {
-        (Some(threshold), _) => Some(explain(&engine, &Options { threshold, ..Options::default() })?),
-        (None, true) => Some(explain(&engine, &Options::default())?),
+        (Some(threshold), _) => Some(judge_requests(&engine, &Options { threshold, ..Options::default() })?),
+        (None, true) => Some(judge_requests(&engine, &Options::default())?),
         (None, false) => None,
     };
     if arguments.slow.is_some() && explanation.as_ref().is_some_and(|explanation| explanation.judged_requests == 0) {

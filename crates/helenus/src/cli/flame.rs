@@ -3,7 +3,7 @@ use super::window;
 use crate::{report, terminal};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use helenus_explain::{Engine, Flame, FlameOptions, Options, SlowThreshold, explain};
+use helenus_explain::{Engine, Flame, FlameOptions, Options, SlowThreshold, judge_requests};
 use helenus_recording::private;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let options = options(&arguments, &engine)?;
     let mut flame = match (&arguments.slow, &arguments.diff) {
         (Some(slow), _) => {
-            let explanation = explain(&engine, &Options { threshold: *slow, ..Options::default() })?;
+            let explanation = judge_requests(&engine, &Options { threshold: *slow, ..Options::default() })?;
             Flame::of_slow(&engine, &options, &explanation)?
         }
         (None, Some(before)) => {

@@ -3,7 +3,7 @@
 use super::asked::Asked;
 use super::control::{Control, Wanted, WantedPlacement, WantedSetting, WantedSource, WantedValve};
 use super::library::Library;
-use super::live::{Followed, Follower};
+use super::live::{Followed, Follower, Part};
 use super::question::Question;
 use super::save::Saves;
 use super::work::Work;
@@ -12,7 +12,7 @@ use crate::report;
 use anyhow::{Context, Result, bail};
 use helenus_explain::{
     CompareOptions, Engine, Flame, FlameOptions, Io, Options, Report, SlowThreshold, Stop, TrafficFilter,
-    client_traffic, compare, explain, gc, happened, query, schema, slowest_requests, statement_detail,
+    client_traffic, compare, explain, gc, happened, judge_requests, query, schema, slowest_requests, statement_detail,
     statement_traffic, tables, window,
 };
 use hyper::{Method, StatusCode};
@@ -100,8 +100,14 @@ impl Subject<'_> {
         match question {
             Question::Ping => json(&true),
             Question::Recordings => json(&self.library.listed()),
-            Question::Report => json(&self.report()?),
-            Question::ReportPage => json(&report::html(&self.report()?)?),
+            Question::Report => {
+                let engine = self.engine()?;
+                json(&Report::build(&engine, &judge_requests(&engine, &self.options()?)?)?)
+            }
+            Question::ReportPage => {
+                let engine = self.engine()?;
+                json(&report::html(&Report::build(&engine, &explain(&engine, &self.options()?)?)?)?)
+            }
             Question::Answer => self.findings(),
             Question::Statements => json(&statement_traffic(&self.engine()?, &self.filter())?),
             Question::Statement => {
@@ -124,14 +130,8 @@ impl Subject<'_> {
             Question::Schema => json(&schema(&self.engine()?)?),
             Question::Sql => json(&query(&self.engine()?, self.asked.needed("q")?, QUERIED_ROWS)?),
             Question::Compare => self.compared(),
-            Question::Live => {
-                let (seconds, until) = self.recent()?;
-                json(&self.followed()?.view(seconds, until)?)
-            }
-            Question::LiveTable => {
-                let (seconds, until) = self.recent()?;
-                self.followed()?.table(self.asked.needed("of")?, seconds, until)
-            }
+            Question::Live => json(&self.followed()?.view(&self.part()?)?),
+            Question::LiveTable => self.followed()?.table(self.asked.needed("of")?, &self.part()?),
             Question::LiveFindings => json(&self.followed()?.findings()?),
             Question::Save => {
                 let (recording, name) = (self.asked.needed("recording")?, self.asked.needed("name")?);
@@ -160,14 +160,14 @@ impl Subject<'_> {
         self.followed.of(name, &self.library.path(name)?)
     }
 
-    /// Length of the window in seconds, and its end in seconds since the Unix epoch.
-    fn recent(&self) -> Result<(u32, Option<f64>)> {
+    /// The part of a growing recording that a live page asks for.
+    fn part(&self) -> Result<Part<'_>> {
         let seconds = self.asked.text("length").map(str::parse).transpose().context("length= takes seconds")?;
-        let until = self.asked.text("until").map(str::parse).transpose().context("until= takes seconds")?;
-        if until.is_some_and(|until: f64| !until.is_finite()) {
+        let until_s = self.asked.text("until").map(str::parse).transpose().context("until= takes seconds")?;
+        if until_s.is_some_and(|until: f64| !until.is_finite()) {
             bail!("until= takes seconds");
         }
-        Ok((seconds.unwrap_or(60), until))
+        Ok(Part { seconds: seconds.unwrap_or(60), until_s, node: self.asked.text("node") })
     }
 
     /// An engine with the recording, limited to the window if there is one.
@@ -239,11 +239,6 @@ impl Subject<'_> {
         }
     }
 
-    fn report(&self) -> Result<Report> {
-        let engine = self.engine()?;
-        Ok(Report::build(&engine, &explain(&engine, &self.options()?)?)?)
-    }
-
     /// Findings of a window, compared with a baseline window if there is one.
     fn findings(&self) -> Result<String> {
         let options = self.options()?;
@@ -279,8 +274,7 @@ impl Subject<'_> {
             }
             "slow" => {
                 let engine = self.engine()?;
-                let explanation = explain(&engine, &self.options()?)?;
-                Flame::of_slow(&engine, &options(&engine)?, &explanation)?
+                Flame::of_slow(&engine, &options(&engine)?, &judge_requests(&engine, &self.options()?)?)?
             }
             "rest" => {
                 let window = self.window("t")?.context("choose a window first; the rest is what lies outside of it")?;

@@ -43,6 +43,20 @@ pub(super) struct Follower {
     failed: Mutex<Option<String>>,
 }
 
+/// What a page asks for: the last `seconds` until `until_s`, by default until the newest row, of a node or of all.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) seconds: u32,
+    pub(super) until_s: Option<f64>,
+    pub(super) node: Option<&'a str>,
+}
+
+impl Part<'_> {
+    fn last(seconds: u32) -> Part<'static> {
+        Part { seconds, until_s: None, node: None }
+    }
+}
+
 /// The search for findings, which all pages share.
 #[derive(Debug, Default)]
 struct Searched {
@@ -114,22 +128,27 @@ impl Follower {
         Ok(tail.follow(Live::TABLES, |table, batch| open(&self.live).take(table, batch))?)
     }
 
-    /// The window of the last `seconds` until `until_s`, by default until the newest row, within what is kept in memory.
-    /// None if nothing was recorded yet: figures come with the second second.
-    fn window(&self, live: &Live, seconds: u32, until_s: Option<f64>) -> Result<Option<LiveWindow>> {
+    /// The part that was asked for, within what is kept in memory. None if nothing was recorded yet: figures come with the
+    /// second second.
+    fn window(&self, live: &Live, part: &Part<'_>) -> Result<Option<LiveWindow>> {
         if let Some(why) = &*open(&self.failed) {
             bail!("the recording cannot be followed: {why}");
         }
         let Some(kept) = live.kept() else { return Ok(None) };
-        let to_ns = until_s.map_or(kept.to_ns, |until| (until * 1e9) as i64).clamp(kept.from_ns + 1, kept.to_ns);
-        let from_ns = to_ns.saturating_sub(i64::from(seconds) * 1_000_000_000).max(kept.from_ns);
-        Ok(Some(LiveWindow { from_ns, to_ns }))
+        let to_ns = part.until_s.map_or(kept.to_ns, |until| (until * 1e9) as i64).clamp(kept.from_ns + 1, kept.to_ns);
+        let from_ns = to_ns.saturating_sub(i64::from(part.seconds) * 1_000_000_000).max(kept.from_ns);
+        let all = LiveWindow::of_all(from_ns, to_ns);
+        let Some(node) = part.node else { return Ok(Some(all)) };
+        match live.of_node(all, node) {
+            Some(of_node) => Ok(Some(of_node)),
+            None => bail!("nothing was recorded of a node {node} in the last minutes"),
+        }
     }
 
     /// The figures of a window; None if nothing was recorded yet.
-    pub(super) fn view(&self, seconds: u32, until_s: Option<f64>) -> Result<Option<LiveView>> {
+    pub(super) fn view(&self, part: &Part<'_>) -> Result<Option<LiveView>> {
         let live = open(&self.live);
-        let Some(window) = self.window(&live, seconds, until_s)? else { return Ok(None) };
+        let Some(window) = self.window(&live, part)? else { return Ok(None) };
         let kept = live.kept().unwrap_or(window);
         Ok(Some(LiveView {
             kept_from_s: kept.from_s(),
@@ -145,7 +164,7 @@ impl Follower {
     /// The latest findings; None before the first search has ended. Begins the next search if it is due.
     pub(super) fn findings(&self) -> Result<Option<LiveFindings>> {
         let live = open(&self.live);
-        let Some(window) = self.window(&live, FOUND_S, None)? else { return Ok(None) };
+        let Some(window) = self.window(&live, &Part::last(FOUND_S))? else { return Ok(None) };
         let p99_ms = live.totals(window).latency_ms.p99;
         drop(live);
         let mut searched = open(&self.searched);
@@ -178,13 +197,15 @@ impl Follower {
     }
 
     /// A table of figures as JSON; null if nothing was recorded yet.
-    pub(super) fn table(&self, of: &str, seconds: u32, until_s: Option<f64>) -> Result<String> {
+    pub(super) fn table(&self, of: &str, part: &Part<'_>) -> Result<String> {
         let live = open(&self.live);
-        let Some(window) = self.window(&live, seconds, until_s)? else { return Ok("null".to_string()) };
+        // A page of one node lists the others too.
+        let part = &Part { node: part.node.filter(|_| of != "nodes"), ..*part };
+        let Some(window) = self.window(&live, part)? else { return Ok("null".to_string()) };
         let json = match of {
             "statements" => serde_json::to_string(&live.traffic(window, LiveBy::Statement)),
             "clients" => serde_json::to_string(&live.traffic(window, LiveBy::Client)),
-            "nodes" => serde_json::to_string(&live.traffic(window, LiveBy::Node)),
+            "nodes" => serde_json::to_string(&live.nodes(window)),
             "slowest" => serde_json::to_string(&live.slowest(window, None, SLOWEST)),
             "groups" => serde_json::to_string(&live.groups(window)),
             "pools" => serde_json::to_string(&live.pools(window)),

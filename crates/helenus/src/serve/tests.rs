@@ -368,3 +368,29 @@ fn only_loopback_is_listened_on() {
     let none = Library::open(empty.path()).unwrap_err();
     assert!(none.to_string().contains("there is no recording in"), "{none}");
 }
+
+#[test]
+fn live_figures_are_of_all_nodes_or_of_one() {
+    let served = serve();
+    let live = |node: &str| {
+        let path = format!("/api/live?recording=one&length=60{node}");
+        let mut answer = Value::Null;
+        for _ in 0..200 {
+            answer = served.json(&path);
+            if !answer.is_null() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        answer
+    };
+    let all = live("");
+    assert_eq!(all["totals"]["requests"], live("&node=127.0.0.1")["totals"]["requests"]);
+    let nodes = served.json("/api/live-table?recording=one&length=60&of=nodes&node=127.0.0.1");
+    assert_eq!(nodes[0]["node"], "127.0.0.1");
+    let refused = served.with_token("/api/live?recording=one&node=127.0.0.9");
+    assert!(refused.starts_with("HTTP/1.1 422") && refused.contains("127.0.0.9"), "{refused}");
+    // The list of nodes is the way back.
+    let nodes = served.json("/api/live-table?recording=one&length=60&of=nodes&node=127.0.0.9");
+    assert_eq!(nodes[0]["node"], "127.0.0.1");
+}

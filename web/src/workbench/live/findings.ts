@@ -23,8 +23,11 @@ export class RecentFindings {
   );
   #askAt = Number.NEGATIVE_INFINITY;
   #isAsking = false;
+  /** The node whose findings are shown, with those about none; empty for all. */
+  #node = "";
   /** The paused window whose findings are wanted; empty for those of the last minute. */
   #wanted = "";
+  #found: { answer: string; findings: Answer["findings"]; of: string } = { answer: "", findings: [], of: "" };
   /** The window whose findings are shown; null at first. */
   #shown: string | null = null;
 
@@ -33,7 +36,11 @@ export class RecentFindings {
     private readonly recording: string,
   ) {}
 
-  update({ totals }: LiveView, isPaused: boolean): void {
+  update({ totals }: LiveView, isPaused: boolean, node: string): void {
+    if (node !== this.#node) {
+      this.#node = node;
+      this.#write();
+    }
     this.#wanted = isPaused ? `${totals.from_s}-${totals.to_s}` : "";
     this.#askIfDue();
   }
@@ -76,10 +83,18 @@ export class RecentFindings {
 
   #show(answer: string, findings: Answer["findings"], of: string): void {
     settle(this.root);
-    setText(this.#answer, answer);
+    this.#found = { answer, findings, of };
+    this.#write();
+  }
+
+  /** Writes what was found, as far as it is about the node. The answer is about all nodes. */
+  #write(): void {
+    const { answer, findings, of } = this.#found;
+    setText(this.#answer, this.#node === "" || answer === "" ? answer : `All nodes: ${answer}`);
     setText(this.#of, of);
     this.#list.replaceChildren(
       ...findings
+        .filter(({ node }) => this.#node === "" || node === "" || node === this.#node)
         .slice(0, MOST)
         .map(({ severity, title, next }) =>
           h(

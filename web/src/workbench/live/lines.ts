@@ -8,7 +8,8 @@ import type { ColourName, Theme } from "../../theme";
 import { lastKnown, stackOf, type Values } from "./stack";
 
 export interface LiveLine {
-  label: string;
+  /** If it depends on the figures, it is empty for a line that is not there. */
+  label: string | ((series: LiveSeries) => string);
   colour: ColourName;
   of(series: LiveSeries): Values;
 }
@@ -17,7 +18,7 @@ export interface LiveLinesOptions {
   id: string;
   title: string;
   note: string;
-  lines: LiveLine[];
+  lines: readonly LiveLine[];
   write(value: number): string;
   log?: boolean;
   /** Whether the lines are stacked, the first at the bottom. */
@@ -58,6 +59,7 @@ export class LiveLines {
   readonly root: HTMLElement;
   readonly #body = h("div", { class: "live-plot" });
   readonly #values: HTMLElement[];
+  readonly #labels: HTMLElement[];
   #chart: uPlot | null = null;
   #view: View | null = null;
   #made = "";
@@ -68,10 +70,11 @@ export class LiveLines {
     private readonly choose: (from: number, to: number) => void,
   ) {
     this.#values = options.lines.map(() => h("span", { class: "value" }));
-    const items = options.lines.map(({ label, colour }, place) => {
+    this.#labels = options.lines.map(({ label }) => h("span", {}, typeof label === "string" ? label : ""));
+    const items = options.lines.map(({ colour }, place) => {
       const swatch = h("span", { class: options.stacked ? "swatch area" : "swatch", "aria-hidden": "true" });
       swatch.style.setProperty("--swatch", `var(--${colour})`);
-      return h("li", {}, swatch, label, this.#values[place]);
+      return h("li", {}, swatch, this.#labels[place], this.#values[place]);
     });
     this.root = h(
       "figure",
@@ -92,6 +95,13 @@ export class LiveLines {
     const count = series.requests_per_s.length;
     const x = Array.from({ length: count }, (_, bin) => series.from_s + (bin + 0.5) * series.bin_s);
     const values = lines.map((line) => line.of(series));
+    lines.forEach(({ label }, place) => {
+      const element = this.#labels[place];
+      if (!element || typeof label === "string") return;
+      setText(element, label(series));
+      const item = element.closest("li");
+      if (item) item.hidden = element.textContent === "";
+    });
     values.forEach((column, place) => {
       const element = this.#values[place];
       if (element) setText(element, orNothing(stacked ? lastKnown(column) : column.at(-1), write));
@@ -141,8 +151,7 @@ export class LiveLines {
       ],
       series: [
         {},
-        ...(stacked ? [...lines].reverse() : lines).map(({ label, colour }) => ({
-          label,
+        ...(stacked ? [...lines].reverse() : lines).map(({ colour }) => ({
           stroke: this.theme.colour(colour),
           width: 1.5,
           points: { show: false },

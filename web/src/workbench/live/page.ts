@@ -1,8 +1,6 @@
-import { HeatGrid } from "../../charts/heat-grid";
-import { HeatmapPlot } from "../../charts/heatmap-plot";
 import { h, setText } from "../../dom";
 import { count, digits3, milliseconds, orNothing, percent, perSecond, plural, span } from "../../format";
-import type { LiveCpu, LiveSeries, LiveView } from "../../model";
+import type { LiveView } from "../../model";
 import { listenToKeys } from "../../sections/actions";
 import { Store } from "../../state";
 import { Theme } from "../../theme";
@@ -10,9 +8,11 @@ import { Choices } from "../choices";
 import type { Client } from "../client";
 import { nameOf, saveDialog } from "../save";
 import { sortable } from "../sortable";
+import { CHARTS } from "./charts";
 import { Control } from "./control";
 import { RecentFindings } from "./findings";
-import { HEAT_HEIGHT, type LiveLine, LiveLines, type LiveSpan, liveView, utc } from "./lines";
+import { LiveHeatmap } from "./heatmap";
+import { LiveLines, utc } from "./lines";
 import { LISTINGS } from "./tables";
 
 /** After new figures. The next ones come after a second, and are requested a little earlier, so that they are shown soon. */
@@ -27,41 +27,6 @@ const TABS: readonly { readonly id: string; readonly title: string }[] = [...LIS
 const LENGTHS_S = [60, 300, 900];
 /** If the newest rows are older than this, the page says so. */
 const BEHIND_S = 5;
-
-const cpu = (part: keyof LiveCpu) => (series: LiveSeries) => series.cpu.map((one) => one?.[part] ?? null);
-const LINES: LiveLine[][] = [
-  [
-    { label: "requests", colour: "ok", of: (series) => series.requests_per_s },
-    { label: "errors", colour: "failed", of: (series) => series.errors_per_s },
-  ],
-  [
-    { label: "p50", colour: "p50", of: (series) => series.p50_ms },
-    { label: "p99", colour: "p99", of: (series) => series.p99_ms },
-    { label: "p99.9", colour: "p999", of: (series) => series.p999_ms },
-    { label: "max", colour: "max", of: (series) => series.max_ms },
-  ],
-  [
-    { label: "user", colour: "user", of: cpu("user") },
-    { label: "system", colour: "system", of: cpu("system") },
-    { label: "interrupts", colour: "irq", of: cpu("irq") },
-    { label: "stolen", colour: "steal", of: cpu("steal") },
-    { label: "waiting for I/O", colour: "iowait", of: cpu("iowait") },
-    { label: "idle", colour: "idle", of: cpu("idle") },
-  ],
-  [
-    { label: "GC", colour: "pause-server", of: (series) => series.gc_ms_per_s },
-    { label: "all safepoints", colour: "pause-recorder", of: (series) => series.safepoint_ms_per_s },
-  ],
-  [{ label: "most pending tasks", colour: "group-2", of: (series) => series.pending }],
-  [
-    { label: "read", colour: "group-1", of: (series) => series.read_bytes_per_s.map((value) => value / 1e6) },
-    {
-      label: "written",
-      colour: "group-4",
-      of: (series) => series.written_bytes_per_s.map((value) => value / 1e6),
-    },
-  ],
-];
 
 /** The page of a growing recording: the last minutes, second by second. */
 export function livePage(
@@ -84,6 +49,9 @@ export function livePage(
     choices.chosen("tab") === CONTROL.id
       ? null
       : (LISTINGS.find(({ id }) => id === choices.chosen("tab")) ?? LISTINGS[0]);
+
+  /** The node whose figures are shown; empty for all. */
+  const node = (): string => choices.chosen("node");
 
   const hold = (until: number | null): void => {
     held = until;
@@ -127,62 +95,16 @@ export function livePage(
     ),
   );
   const tiles = h("ul", { class: "tiles" });
-  const [rate, latency, cpus, pauses, pending, disk] = LINES as [
-    LiveLine[],
-    LiveLine[],
-    LiveLine[],
-    LiveLine[],
-    LiveLine[],
-    LiveLine[],
-  ];
-  const charts = [
-    new LiveLines(
-      { id: "rate", title: "Requests", note: "per second", lines: rate, write: digits3 },
-      theme,
-      closer,
-    ),
-    new LiveLines(
-      { id: "latency", title: "Latency", note: "ms, log scale", lines: latency, write: digits3, log: true },
-      theme,
-      closer,
-    ),
-    new LiveLines(
-      {
-        id: "cpu",
-        title: "CPU",
-        note: "share of all CPUs",
-        lines: cpus,
-        write: percent,
-        stacked: true,
-        ceiling: 1,
-      },
-      theme,
-      closer,
-    ),
-    new LiveLines(
-      { id: "pauses", title: "Pauses", note: "ms in each second", lines: pauses, write: digits3 },
-      theme,
-      closer,
-    ),
-    new LiveLines(
-      { id: "pending", title: "Thread pools", note: "tasks", lines: pending, write: digits3 },
-      theme,
-      closer,
-    ),
-    new LiveLines({ id: "disk", title: "Disks", note: "MB/s", lines: disk, write: digits3 }, theme, closer),
-  ];
-  const heat = h("div", { class: "live-plot" });
-  const heatPanel = h(
-    "figure",
-    { class: "panel", "aria-labelledby": "live-heat" },
-    h(
-      "header",
-      {},
-      h("h3", { id: "live-heat" }, "Latency heatmap"),
-      h("span", { class: "note" }, "ms, log scale; colour is how many"),
-    ),
-    heat,
+  const nodeName = h("strong", {});
+  const ofNode = h(
+    "p",
+    { class: "of-node" },
+    nodeName,
+    h("span", { class: "quiet" }, "CPUs, disks and files are those of its machine."),
+    h("button", { type: "button", onclick: () => choices.choose({ node: "" }) }, "All nodes"),
   );
+  const charts = CHARTS.map((options) => new LiveLines(options, theme, closer));
+  const heat = new LiveHeatmap(theme, closer);
   const recent = new RecentFindings(client, recording);
   const control = new Control(client, recording);
   const tabs = TABS.map(({ id, title }) =>
@@ -224,7 +146,15 @@ export function livePage(
     asking = new AbortController();
     const { signal } = asking;
     const of = listing();
-    const parameters = { recording, length: String(length()), until: held === null ? null : String(held) };
+    // Also where the server knows no such node: the button leads back to all.
+    ofNode.hidden = node() === "";
+    setText(nodeName, `Node ${node()}`);
+    const parameters = {
+      recording,
+      length: String(length()),
+      until: held === null ? null : String(held),
+      node: node() || null,
+    };
     try {
       const [next, rows] = await Promise.all([
         client.get<LiveView | null>("live", parameters, signal),
@@ -243,7 +173,7 @@ export function livePage(
       view = next;
       show(next);
       list(of, rows);
-      recent.update(next, held !== null);
+      recent.update(next, held !== null, node());
     } catch (cause) {
       if (signal.aborted) return;
       askIn(LATER_MS, false);
@@ -280,18 +210,7 @@ export function livePage(
     );
     const window = { from_s: totals.to_s - length(), to_s: totals.to_s, kept_from_s: next.kept_from_s };
     for (const chart of charts) chart.show(series, window);
-    showHeat(next, window);
-  };
-
-  const showHeat = ({ heat: grid }: LiveView, window: LiveSpan): void => {
-    const width = heat.clientWidth;
-    if (grid.cells.length === 0 || width === 0) {
-      heat.replaceChildren(h("p", { class: "missing" }, "No requests in this time."));
-      return;
-    }
-    const plot = new HeatmapPlot(new HeatGrid({ ...grid, start_s: grid.from_s }), [], () => {}, HEAT_HEIGHT);
-    plot.draw(liveView(window, width, theme));
-    heat.replaceChildren(plot.root);
+    heat.show(next.heat, window);
   };
 
   const list = (of: (typeof LISTINGS)[number] | null | undefined, answer: unknown): void => {
@@ -307,23 +226,27 @@ export function livePage(
       control.update();
       return;
     }
+    // A press on a button would be lost with the button.
+    if (panel.querySelector("button:active")) return;
     const rows = of.rows(answer);
-    const focused = document.activeElement?.closest("th");
-    const place = focused ? [...(focused.parentElement?.children ?? [])].indexOf(focused) : -1;
+    // The table is replaced every second, so the focus is restored: by the button's text, which names a column or a row.
+    const focused = document.activeElement?.closest<HTMLElement>("#panel button")?.textContent;
     panel.replaceChildren(
       rows.length === 0
         ? h("p", { class: "missing" }, of.nothing)
-        : sortable(choices, of.title, of.fields, rows),
+        : sortable(choices, of.title, of.fields(choices), rows),
     );
-    // The table is replaced every second, so the focus is restored.
-    if (place >= 0) panel.querySelectorAll<HTMLElement>("th button")[place]?.focus();
+    if (focused === undefined) return;
+    const same = (text: string | null): string => (text ?? "").replace(/ [▲▼]$/, "");
+    const buttons = [...panel.querySelectorAll<HTMLElement>("button")];
+    buttons.find(({ textContent }) => same(textContent) === same(focused))?.focus();
   };
 
   store.subscribe(() => void ask());
   theme.subscribe(() => void ask());
   void ask();
   // A paused page asks for nothing, and its charts still have to be as wide as their panels.
-  new ResizeObserver(() => view && show(view)).observe(heat);
+  new ResizeObserver(() => view && show(view)).observe(heat.root);
 
   return [
     h(
@@ -359,13 +282,14 @@ export function livePage(
     h(
       "main",
       { class: "workbench live" },
+      ofNode,
       tiles,
       recent.root,
       h(
         "div",
         { class: "live-charts" },
         ...charts.slice(0, 2).map(({ root }) => root),
-        heatPanel,
+        heat.root,
         ...charts.slice(2).map(({ root }) => root),
       ),
       h(

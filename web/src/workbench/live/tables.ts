@@ -2,6 +2,7 @@ import { bytes, count, milliseconds, percent } from "../../format";
 import type {
   LiveFile,
   LiveGroup,
+  LiveNode,
   LivePause,
   LivePool,
   LiveSlow,
@@ -10,6 +11,7 @@ import type {
   LiveTrafficRow,
   LiveValve,
 } from "../../model";
+import type { Choices } from "../choices";
 import type { Field } from "../sortable";
 import { utc } from "./lines";
 
@@ -19,7 +21,7 @@ export interface LiveListing {
   title: string;
   /** The rows of an answer. */
   rows(answer: unknown): readonly unknown[];
-  fields: Field<unknown>[];
+  fields(choices: Choices): Field<unknown>[];
   nothing: string;
 }
 
@@ -27,10 +29,11 @@ function listing<T>(
   id: string,
   title: string,
   nothing: string,
-  fields: Field<T>[],
+  fields: Field<T>[] | ((choices: Choices) => Field<T>[]),
   rows: (answer: unknown) => readonly T[] = (answer) => answer as T[],
 ): LiveListing {
-  return { id, title, nothing, rows, fields: fields as Field<unknown>[] };
+  const made = typeof fields === "function" ? fields : () => fields;
+  return { id, title, nothing, rows, fields: (choices) => made(choices) as Field<unknown>[] };
 }
 
 const traffic = (name: string): Field<LiveTrafficRow>[] => [
@@ -52,7 +55,25 @@ const NONE = "No requests in this time.";
 export const LISTINGS: readonly LiveListing[] = [
   listing("statements", "Statements", NONE, traffic("statement"), rowsOf),
   listing("clients", "Clients", NONE, traffic("client"), rowsOf),
-  listing("nodes", "Nodes", NONE, traffic("node"), rowsOf),
+  listing<LiveNode>("nodes", "Nodes", "Nothing was recorded of a node in this time.", (choices) => [
+    { name: "node", unit: "", of: (row) => row.node, open: ({ node }) => choices.choose({ node }) },
+    { name: "requests", unit: "per s", of: (row) => row.requests_per_s },
+    { name: "errors", unit: "count", write: count, of: (row) => row.errors },
+    { name: "p50", unit: "ms", write: milliseconds, of: (row) => row.latency_ms.p50 },
+    { name: "p99", unit: "ms", write: milliseconds, of: (row) => row.latency_ms.p99 },
+    { name: "max", unit: "ms", write: milliseconds, of: (row) => row.latency_ms.max },
+    { name: "threads", unit: "CPUs", of: (row) => row.cpus },
+    { name: "GC", unit: "share", write: percent, of: (row) => row.gc_share },
+    { name: "most pending", unit: "count", write: count, of: (row) => row.most_pending },
+    { name: "in pool", unit: "", of: (row) => row.fullest_pool || null },
+    { name: "dropped", unit: "count", write: count, of: (row) => row.dropped },
+    { name: "local reads", unit: "per s", of: (row) => row.reads_per_s },
+    { name: "local read", unit: "ms", write: milliseconds, of: (row) => us(row.local_read_us) },
+    { name: "local writes", unit: "per s", of: (row) => row.writes_per_s },
+    { name: "local write", unit: "ms", write: milliseconds, of: (row) => us(row.local_write_us) },
+    { name: "pending compactions", unit: "count", write: count, of: (row) => row.pending_compactions },
+    { name: "on disk", unit: "bytes", write: bytes, of: (row) => row.live_disk_bytes },
+  ]),
   listing<LiveSlow>("slowest", "Slowest", NONE, [
     { name: "began", unit: "UTC", of: (row) => row.start_s, write: utc },
     { name: "took", unit: "ms", write: milliseconds, of: (row) => row.duration_ms },
