@@ -180,8 +180,12 @@ test("the live charts have one clock and the same edges, and say where figures b
       });
       return { charts: said.length, edges: new Set(said).size };
     });
-  await expect.poll(edges).toEqual({ charts: 8, edges: 1 });
+  await expect.poll(edges).toEqual({ charts: 7, edges: 1 });
   await expect(heat).toBeVisible();
+  // What is not recorded is not drawn as zeros.
+  const pauses = page.locator("figure").filter({ has: page.getByRole("heading", { name: "Pauses" }) });
+  await expect(pauses).toContainText("Pauses were not recorded");
+  await expect(page.locator(".tiles li").filter({ hasText: "GC" })).toHaveText("GC–");
   /** The colour at a place of the chart's plotting area. */
   const at = (share_x: number, share_y: number) =>
     cpu.locator("canvas").evaluate(

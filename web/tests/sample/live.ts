@@ -64,7 +64,15 @@ export function liveOf(length_s: number, node: string | null = null): LiveView {
       major_faults_per_s: 0,
       throttled_cpus: 0,
       events: [],
-      sources: [],
+      // Without the agent, which records pauses.
+      sources: ["wire", "cpus", "threads", "pools"].map((source) => ({
+        source,
+        node: "",
+        captured: 100,
+        lost: 0,
+        lost_reason: "",
+        cpus: 0.01,
+      })),
     },
     series: {
       from_s,

@@ -68,9 +68,20 @@ export const CHARTS: readonly LiveLinesOptions[] = [
       { label: "idle", colour: "idle", of: cpu("idle") },
     ],
   },
-  { id: "groups", title: "Threads", note: "CPUs, the busiest groups", write: digits3, lines: groups },
+  {
+    id: "groups",
+    source: { name: "threads", missing: "Threads were not recorded in this time." },
+    title: "Threads",
+    note: "CPUs, the busiest groups",
+    write: digits3,
+    lines: groups,
+  },
   {
     id: "pauses",
+    source: {
+      name: "pauses",
+      missing: "Pauses were not recorded in this time: that takes the agent in a running node.",
+    },
     title: "Pauses",
     note: "ms in each second",
     write: digits3,
@@ -81,6 +92,10 @@ export const CHARTS: readonly LiveLinesOptions[] = [
   },
   {
     id: "pending",
+    source: {
+      name: "pools",
+      missing: "Thread pools were not recorded in this time: that takes the agent in a running node.",
+    },
     title: "Thread pools",
     note: "tasks",
     write: digits3,

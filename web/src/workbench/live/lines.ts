@@ -3,7 +3,7 @@ import { AXIS_FONT, AXIS_HEIGHT, drawTimeAxis, drawTimeGrid, writeEmpty } from "
 import { GUTTER_LEFT, GUTTER_RIGHT, plotWidth, type View } from "../../charts/plot";
 import { h, setText } from "../../dom";
 import { orNothing } from "../../format";
-import type { LiveSeries } from "../../model";
+import type { LiveSeries, LiveTotals } from "../../model";
 import type { ColourName, Theme } from "../../theme";
 import { lastKnown, stackOf, type Values } from "./stack";
 
@@ -25,6 +25,13 @@ export interface LiveLinesOptions {
   stacked?: boolean;
   /** The highest possible value. */
   ceiling?: number;
+  /** The source of the figures, and what to say if it is not recorded: zeros would look like figures. */
+  source?: { name: string; missing: string };
+}
+
+/** Whether a source recorded in the window. */
+export function isRecorded({ sources }: LiveTotals, name: string): boolean {
+  return sources.some(({ source }) => source === name);
 }
 
 const HEIGHT = 170;
@@ -58,6 +65,8 @@ export function liveView(window: LiveSpan, width: number, theme: Theme): View {
 export class LiveLines {
   readonly root: HTMLElement;
   readonly #body = h("div", { class: "live-plot" });
+  readonly #missing: HTMLElement;
+  readonly #legend: HTMLElement;
   readonly #values: HTMLElement[];
   readonly #labels: HTMLElement[];
   #chart: uPlot | null = null;
@@ -76,6 +85,8 @@ export class LiveLines {
       swatch.style.setProperty("--swatch", `var(--${colour})`);
       return h("li", {}, swatch, this.#labels[place], this.#values[place]);
     });
+    this.#legend = h("div", { class: "legend" }, h("ul", {}, ...items));
+    this.#missing = h("p", { class: "missing", hidden: true }, options.source?.missing ?? "");
     this.root = h(
       "figure",
       { class: "panel", "aria-labelledby": `live-${options.id}` },
@@ -85,13 +96,19 @@ export class LiveLines {
         h("h3", { id: `live-${options.id}` }, options.title),
         h("span", { class: "note" }, options.note),
       ),
-      h("div", { class: "legend" }, h("ul", {}, ...items)),
+      this.#legend,
+      this.#missing,
       this.#body,
     );
   }
 
-  show(series: LiveSeries, window: LiveSpan): void {
-    const { lines, write, stacked } = this.options;
+  show(series: LiveSeries, totals: LiveTotals, window: LiveSpan): void {
+    const { lines, write, stacked, source } = this.options;
+    const isMissing = source !== undefined && !isRecorded(totals, source.name);
+    this.#legend.hidden = isMissing;
+    this.#missing.hidden = !isMissing;
+    this.#body.hidden = isMissing;
+    if (isMissing) return;
     const count = series.requests_per_s.length;
     const x = Array.from({ length: count }, (_, bin) => series.from_s + (bin + 0.5) * series.bin_s);
     const values = lines.map((line) => line.of(series));

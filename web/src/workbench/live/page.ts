@@ -1,5 +1,15 @@
 import { h, setText } from "../../dom";
-import { count, digits3, milliseconds, orNothing, percent, perSecond, plural, span } from "../../format";
+import {
+  count,
+  digits3,
+  milliseconds,
+  NOTHING,
+  orNothing,
+  percent,
+  perSecond,
+  plural,
+  span,
+} from "../../format";
 import type { LiveView } from "../../model";
 import { listenToKeys } from "../../sections/actions";
 import { Store } from "../../state";
@@ -12,7 +22,7 @@ import { CHARTS } from "./charts";
 import { Control } from "./control";
 import { RecentFindings } from "./findings";
 import { LiveHeatmap } from "./heatmap";
-import { LiveLines, utc } from "./lines";
+import { isRecorded, LiveLines, utc } from "./lines";
 import { LISTINGS } from "./tables";
 
 /** After new figures. The next ones come after a second, and are requested a little earlier, so that they are shown soon. */
@@ -209,7 +219,7 @@ export function livePage(
       ),
     );
     const window = { from_s: totals.to_s - length(), to_s: totals.to_s, kept_from_s: next.kept_from_s };
-    for (const chart of charts) chart.show(series, window);
+    for (const chart of charts) chart.show(series, totals, window);
     heat.show(next.heat, window);
   };
 
@@ -317,7 +327,7 @@ function figures({ totals }: LiveView): [string, string, boolean][] {
     ["max", orNothing(latency.max, milliseconds), false],
     ["in flight", digits3(totals.in_flight), false],
     ["CPU busy", orNothing(busy, percent), (busy ?? 0) > 0.9],
-    ["GC", percent(totals.gc_share), totals.gc_share > 0.1],
+    ["GC", isRecorded(totals, "pauses") ? percent(totals.gc_share) : NOTHING, totals.gc_share > 0.1],
     ...(totals.weight > 1.005
       ? [["sampled", `1 in ${digits3(totals.weight)}`, false] as [string, string, boolean]]
       : []),

@@ -67,6 +67,12 @@ fn rows(app: &App, totals: &helenus_explain::LiveTotals, series: &LiveSeries) ->
     let latency = totals.latency_ms;
     let last = |values: &[f64]| values.last().copied().unwrap_or_default();
     let row = |name, figure, values| Row { name, figure, values, most: None, style: paint.chart() };
+    // What is not recorded is not zero.
+    let of_source = |source: &str, name, figure: String, values: &[f64]| {
+        let is_recorded = totals.sources.iter().any(|one| one.source == source);
+        let figure = if is_recorded { figure } else { "–".to_string() };
+        Row { style: paint.warning(), ..row(name, figure, known(values)) }
+    };
     let disk = |value: &dyn Fn(&helenus_explain::LiveDisk) -> f64| {
         format!("{}/s", terminal::bytes(totals.disks.iter().map(value).sum::<f64>() as u64))
     };
@@ -84,18 +90,9 @@ fn rows(app: &App, totals: &helenus_explain::LiveTotals, series: &LiveSeries) ->
                 series.cpu.iter().map(|cpu| cpu.as_ref().map(busy)).collect(),
             )
         },
-        Row {
-            style: paint.warning(),
-            ..row("GC ms/s", millis(Some(totals.gc_share * 1e3)), known(&series.gc_ms_per_s))
-        },
-        Row {
-            style: paint.warning(),
-            ..row("stopped ms/s", millis(Some(totals.safepoint_share * 1e3)), known(&series.safepoint_ms_per_s))
-        },
-        Row {
-            style: paint.warning(),
-            ..row("pending tasks", format!("{:.0}", last(&series.pending)), known(&series.pending))
-        },
+        of_source("pauses", "GC ms/s", millis(Some(totals.gc_share * 1e3)), &series.gc_ms_per_s),
+        of_source("pauses", "stopped ms/s", millis(Some(totals.safepoint_share * 1e3)), &series.safepoint_ms_per_s),
+        of_source("pools", "pending tasks", format!("{:.0}", last(&series.pending)), &series.pending),
         row("disk read", disk(&|disk| disk.read_bytes_per_s), known(&series.read_bytes_per_s)),
         row("disk written", disk(&|disk| disk.written_bytes_per_s), known(&series.written_bytes_per_s)),
     ]
