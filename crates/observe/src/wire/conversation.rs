@@ -639,8 +639,10 @@ mod tests {
     fn of_few_connections_two_are_followed_at_least() {
         let captured = captured("v5");
         let mut conversations = Conversations::new(node());
-        for (time_ns, packet) in of_clients(&captured, 6) {
-            conversations.take_packet(time_ns, &packet, &mut |_| ());
+        // At the end of the capture the connections are closed.
+        let all = of_clients(&captured, 6);
+        for (time_ns, packet) in &all[..all.len() / 2] {
+            conversations.take_packet(*time_ns, packet, &mut |_| ());
         }
         assert!(conversations.narrow(1, 8).is_none());
         let sent =

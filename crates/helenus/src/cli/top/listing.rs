@@ -163,7 +163,7 @@ impl Listing {
         }
     }
 
-    /// The columns that fit, with their widths.
+    /// The columns that fit, with their widths. Each has a gap after it, which has the mark of the sort column.
     fn shown(&self, room: u16) -> Vec<(usize, u16)> {
         let width_with = |columns: &[usize], least: u16| -> u16 {
             columns.iter().map(|number| self.columns[*number].width.unwrap_or(least) + 1).sum()
@@ -172,15 +172,15 @@ impl Listing {
         let mut kept: Vec<usize> = (0..self.columns.len()).collect();
         // The extra columns are dropped first, beginning with the last one; then the others, except the first two.
         while let Some(extra) = kept.iter().rposition(|number| self.columns[*number].is_extra)
-            && width_with(&kept, LEAST_BESIDE_EXTRA) > room + 1
+            && width_with(&kept, LEAST_BESIDE_EXTRA) > room
         {
             kept.remove(extra);
         }
-        while width_of(&kept) > room + 1 && kept.len() > 1 {
+        while width_of(&kept) > room && kept.len() > 1 {
             let Some(last) = kept.iter().rposition(|number| self.columns[*number].width.is_some()) else { break };
             kept.remove(last);
         }
-        let left = (room + 1).saturating_sub(width_of(&kept));
+        let left = room.saturating_sub(width_of(&kept));
         let width = |number: &usize| match self.columns[*number].width {
             Some(width) => (*number, width),
             None => (*number, LEAST_OF_REST + left),
