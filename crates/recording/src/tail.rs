@@ -10,7 +10,7 @@ use crate::stream::{EXTENSION, PART};
 use crate::{Error, descriptors, parquet, salvage};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -47,7 +47,8 @@ type Segment = Option<(Folder, bool)>;
 
 enum Reading {
     Stream(File, Box<Place>),
-    Parquet(Batches),
+    /// The rest of each file, in order.
+    Parquet(VecDeque<Batches>),
 }
 
 impl std::fmt::Debug for Reading {
@@ -221,7 +222,7 @@ fn stamp(manifest: &File) -> std::io::Result<Stamp> {
 }
 
 impl Reading {
-    /// A table's rows in a recording, as a stream if there is one.
+    /// A table's rows in a recording, as a stream if there is one. A copy has a part for each segment that it was made from.
     fn open(folder: &Folder, table: &'static Table) -> Result<Option<Reading>, Error> {
         let Some(dataset) = folder.inner(table.name)? else { return Ok(None) };
         match dataset.open_file(&format!("{PART}.{EXTENSION}")) {
@@ -229,15 +230,17 @@ impl Reading {
             Err(error) if error.is_not_found() => {}
             Err(error) => return Err(error),
         }
-        let name = format!("{PART}.{}", parquet::EXTENSION);
-        match dataset.open_file(&name) {
-            Ok(file) => {
-                let part = Part::of_held(table, dataset.path().join(name), file);
-                Ok(Some(Reading::Parquet(part.batches()?)))
+        let mut batches = VecDeque::new();
+        for stem in dataset.stems(parquet::EXTENSION)? {
+            let name = format!("{stem}.{}", parquet::EXTENSION);
+            match dataset.open_file(&name) {
+                Ok(file) => batches.push_back(Part::of_held(table, dataset.path().join(name), file).batches()?),
+                // Deleted meanwhile.
+                Err(error) if error.is_not_found() => {}
+                Err(error) => return Err(error),
             }
-            Err(error) if error.is_not_found() => Ok(None),
-            Err(error) => Err(error),
         }
+        Ok((!batches.is_empty()).then_some(Reading::Parquet(batches)))
     }
 
     fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
@@ -246,7 +249,15 @@ impl Reading {
                 let bytes = file.metadata().map_err(Error::io("read", Path::new(SEGMENTS)))?.len();
                 Ok(reader::next(file, bytes, place))
             }
-            Reading::Parquet(batches) => batches.next().transpose(),
+            Reading::Parquet(parts) => {
+                while let Some(batches) = parts.front_mut() {
+                    if let Some(batch) = batches.next().transpose()? {
+                        return Ok(Some(batch));
+                    }
+                    parts.pop_front();
+                }
+                Ok(None)
+            }
         }
     }
 }

@@ -83,7 +83,7 @@ impl Steps {
         };
         let texts = taken.iter().enumerate().filter(|(place, _)| is_last(*place)).map(|(_, step)| match *step {
             Step::Connections(halvings) => {
-                format!("one in {} connections is followed (at least 2 of a node)", 1 << halvings)
+                format!("one in {} connections is followed (at least 8 of a node)", 1 << halvings)
             }
             Step::Stacks(times) => format!("stacks are sampled every {:?}", self.asked.stacks.stack_interval * times),
             Step::SumCalls => "system calls are only added up".to_string(),
@@ -108,10 +108,10 @@ mod tests {
         let steps = Steps::of(&asked);
         assert_eq!(steps.len(), 7);
         assert_eq!(steps.text(0), "");
-        assert_eq!(steps.text(2), "one in 4 connections is followed (at least 2 of a node)");
+        assert_eq!(steps.text(2), "one in 4 connections is followed (at least 8 of a node)");
         assert_eq!(
             steps.text(5),
-            "one in 8 connections is followed (at least 2 of a node), stacks are sampled every 40ms"
+            "one in 8 connections is followed (at least 8 of a node), stacks are sampled every 40ms"
         );
         let all = steps.text(7);
         assert!(all.ends_with("system calls are only added up, scheduling is not recorded"), "{all}");

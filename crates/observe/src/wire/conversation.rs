@@ -21,6 +21,9 @@ use std::rc::Rc;
 /// The most connections that are followed at the same time. By default a node accepts fewer.
 const CONNECTIONS: usize = 1 << 16;
 
+/// So many connections that send requests are followed at least. A weight is not reliable for fewer.
+const FEWEST_FOLLOWED: usize = 8;
+
 /// Why requests were not paired.
 pub(super) const LOST_REASONS: [&str; 4] = [
     "an answer whose request was not captured",
@@ -81,6 +84,8 @@ pub(super) struct Conversations {
     /// Bytes on encrypted connections.
     pub(super) tls_bytes: u64,
     sample: Sample,
+    /// When the node has sent something last.
+    heard_ns: i64,
 }
 
 /// Ended connections and those that are not followed any more.
@@ -99,6 +104,7 @@ impl Conversations {
             lost: [0; LOST_REASONS.len()],
             tls_bytes: 0,
             sample: Sample::default(),
+            heard_ns: 0,
         }
     }
 
@@ -113,9 +119,9 @@ impl Conversations {
         self.sample
     }
 
-    /// Halves the followed connections this many times, or as often as leaves `fewest` that sent requests. None if no
-    /// connection is left out.
-    pub(super) fn narrow(&mut self, halvings: u32, fewest: usize) -> Option<LeftOut> {
+    /// Halves the followed connections this many times, or as often as leaves enough requests. A weight is not reliable
+    /// for a few connections, which may send most of the requests or none. None if no connection is left out.
+    pub(super) fn narrow(&mut self, halvings: u32) -> Option<LeftOut> {
         /// Number of candidate selections of connections; the one that best preserves the share of requests is used.
         const TRIED: u16 = 64;
         let now = self.sample;
@@ -131,7 +137,7 @@ impl Conversations {
             let salts = if now.level == 0 { 0..TRIED } else { now.salt..now.salt + 1 };
             let tried = salts.map(|salt| Sample { level, salt }).map(|sample| (sample, requests(sample)));
             tried
-                .filter(|(_, (followed, connections))| *connections >= fewest && *followed < all)
+                .filter(|(_, (followed, connections))| *connections >= FEWEST_FOLLOWED && *followed < all)
                 .map(|(sample, (followed, _))| (sample, followed))
                 .min_by_key(|(_, followed)| followed.abs_diff(wanted))
         })?;
@@ -174,6 +180,9 @@ impl Conversations {
             }
             Entry::Vacant(new) => new.insert(Conversation::new(packet.client)),
         };
+        if packet.from == Side::Node && !packet.payload.is_empty() {
+            self.heard_ns = self.heard_ns.max(time_ns);
+        }
         conversation.take(packet, time_ns, &mut self.statements, each);
         let has_ended = packet.breaks_off() || (packet.ends() && conversation.has_ended(packet.from));
         if has_ended && let Some(ended) = self.all.remove(&packet.client) {
@@ -194,6 +203,21 @@ impl Conversations {
         std::mem::take(&mut self.lost)
     }
 
+    /// Whether too few of the followed connections send requests to stand for the others: those that did may have ended, and
+    /// new ones are not followed.
+    pub(super) fn follows_too_few(&self) -> bool {
+        let sends = |one: &&Conversation| one.protocol.requests > 0 || !one.protocol.pending.is_empty();
+        self.sample.level > 0 && self.all.values().filter(sends).count() < FEWEST_FOLLOWED / 2
+    }
+
+    /// Since when the node has sent nothing although requests wait for an answer; None if none waits.
+    pub(super) fn silence(&self) -> Option<Silence> {
+        let pending = || self.all.values().flat_map(|one| one.protocol.pending.values());
+        let oldest_ns = pending().map(|pending| pending.request.last_ns).min()?;
+        let newest_ns = pending().map(|pending| pending.request.last_ns).max()?;
+        Some(Silence { since_ns: oldest_ns.max(self.heard_ns), newest_ns, requests: pending().count() })
+    }
+
     /// Starts to count the requests of each connection from 0.
     pub(super) fn forget_requests(&mut self) {
         self.all.values_mut().for_each(|one| one.protocol.requests = 0);
@@ -205,6 +229,15 @@ impl Conversations {
         }
         self.tls_bytes += counts.tls_bytes;
     }
+}
+
+/// A node that answers nobody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Silence {
+    pub(super) since_ns: i64,
+    /// When the newest of the requests came that wait for an answer.
+    pub(super) newest_ns: i64,
+    pub(super) requests: usize,
 }
 
 #[derive(Debug, Default)]
@@ -535,18 +568,6 @@ mod tests {
         captured.iter().filter_map(|one| Some((one.time_ns, Packet::read(&one.bytes, 9042)?))).collect()
     }
 
-    /// The packets as if several clients sent the same at the same time.
-    fn of_clients(captured: &[Captured], clients: u16) -> Vec<(i64, Packet<'_>)> {
-        let copies = packets(captured).into_iter().flat_map(|(time_ns, packet)| {
-            (0..clients).map(move |copy| {
-                let mut packet = packet;
-                packet.client.set_port(packet.client.port().wrapping_add(copy * 150));
-                (time_ns, packet)
-            })
-        });
-        copies.collect()
-    }
-
     #[test]
     fn every_request_of_real_captures_is_paired() {
         for file in ["v4-snappy", "v5", "v5-lz4"] {
@@ -610,7 +631,15 @@ mod tests {
     #[test]
     fn of_fewer_connections_every_request_is_paired() {
         let captured = captured("v5");
-        let all = of_clients(&captured, 32);
+        // Several clients that send the same at the same time.
+        let copies = packets(&captured).into_iter().flat_map(|(time_ns, packet)| {
+            (0..32).map(move |copy| {
+                let mut packet = packet;
+                packet.client.set_port(packet.client.port().wrapping_add(copy * 150));
+                (time_ns, packet)
+            })
+        });
+        let all: Vec<(i64, Packet<'_>)> = copies.collect();
         let mut whole = Vec::new();
         let mut conversations = Conversations::new(node());
         all.iter()
@@ -622,7 +651,7 @@ mod tests {
             conversations.all.values().map(|one| one.protocol.requests).sum()
         };
         let requests = counted(&conversations);
-        let left_out = conversations.narrow(1, 8).unwrap();
+        let left_out = conversations.narrow(1).unwrap();
         assert!((left_out.weight - requests as f64 / counted(&conversations) as f64).abs() < 1e-9);
         let sample = conversations.sample();
         let mut later = Vec::new();
@@ -636,32 +665,48 @@ mod tests {
     }
 
     #[test]
-    fn of_few_connections_two_are_followed_at_least() {
+    fn connections_that_end_do_not_stand_for_others() {
         let captured = captured("v5");
+        let all = of_clients(&captured, 32);
         let mut conversations = Conversations::new(node());
-        // At the end of the capture the connections are closed.
-        let all = of_clients(&captured, 6);
-        for (time_ns, packet) in &all[..all.len() / 2] {
-            conversations.take_packet(*time_ns, packet, &mut |_| ());
-        }
-        assert!(conversations.narrow(1, 8).is_none());
-        let sent =
-            |conversations: &Conversations| conversations.all.values().filter(|one| one.protocol.requests > 0).count();
-        assert_eq!(sent(&conversations), 6);
-        let mut weight = 1.0;
-        while let Some(left_out) = conversations.narrow(1, 2) {
-            weight *= left_out.weight;
-        }
-        // They send the same, so that the weight is that of their number.
-        let followed = sent(&conversations);
-        assert!((2..6).contains(&followed), "{followed}");
-        assert!((weight - 6.0 / followed as f64).abs() < 1e-9, "{weight}");
+        let half = all.len() / 2;
+        all[..half].iter().for_each(|(time_ns, packet)| conversations.take_packet(*time_ns, packet, &mut |_| ()));
+        assert!(!conversations.follows_too_few(), "all are followed");
+        conversations.narrow(1).unwrap();
+        assert!(!conversations.follows_too_few());
+        conversations.forget_requests();
+        all[half..].iter().for_each(|(time_ns, packet)| conversations.take_packet(*time_ns, packet, &mut |_| ()));
+        assert!(conversations.follows_too_few(), "at the end of the capture the connections are closed");
+    }
+
+    #[test]
+    fn a_node_that_answers_nobody_is_silent() {
+        let captured = captured("v5");
+        let all = packets(&captured);
+        let mut conversations = Conversations::new(node());
+        assert_eq!(conversations.silence(), None);
+        // Up to a request whose answer has not come yet.
+        let asked =
+            all.iter().rposition(|(_, packet)| packet.from == Side::Client && packet.payload.len() > 20).unwrap();
+        all[..=asked].iter().for_each(|(time_ns, packet)| conversations.take_packet(*time_ns, packet, &mut |_| ()));
+        let silence = conversations.silence().unwrap();
+        assert_eq!((silence.since_ns, silence.newest_ns), (all[asked].0, all[asked].0));
+        assert!(silence.requests >= 1);
+        all[asked + 1..].iter().for_each(|(time_ns, packet)| conversations.take_packet(*time_ns, packet, &mut |_| ()));
+        assert_eq!(conversations.silence(), None);
     }
 
     #[test]
     fn connections_that_were_left_out_are_followed_again() {
         let captured = captured("v5");
-        let all = of_clients(&captured, 32);
+        let copies = packets(&captured).into_iter().flat_map(|(time_ns, packet)| {
+            (0..32).map(move |copy| {
+                let mut packet = packet;
+                packet.client.set_port(packet.client.port().wrapping_add(copy * 150));
+                (time_ns, packet)
+            })
+        });
+        let all: Vec<(i64, Packet<'_>)> = copies.collect();
         let mut conversations = Conversations::new(node());
         let (first, second) = (all.len() / 3, all.len() * 2 / 3);
         let take = |conversations: &mut Conversations, part: &[(i64, Packet<'_>)]| {
@@ -671,7 +716,7 @@ mod tests {
             got
         };
         take(&mut conversations, &all[..first]);
-        conversations.narrow(1, 8).unwrap();
+        conversations.narrow(1).unwrap();
         let fewer = conversations.sample();
         assert!(take(&mut conversations, &all[first..second]).iter().all(|one| fewer.follows(one.client_port)));
         conversations.widen(Sample::default());

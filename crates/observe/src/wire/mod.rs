@@ -56,10 +56,6 @@ const PROVIDER: &str = "packet-socket";
 
 const READ_EVERY: Duration = Duration::from_millis(50);
 const READ_EVERY_IF_MUCH: Duration = Duration::from_millis(10);
-/// A weight is the less reliable the fewer connections are followed: one of them may send most of the requests. Without a
-/// budget so many are followed at least, and within a budget that the user set, so many.
-const FEWEST_FOLLOWED: usize = 8;
-const FEWEST_IN_BUDGET: usize = 2;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct WireOptions {
@@ -230,14 +226,20 @@ impl Listener {
     }
 
     fn report(&mut self) {
+        if let Some(silence) = self.conversations.silence() {
+            self.rows.say_silent(silence);
+        }
         let now_ns = cpu_time_of_this_thread_ns();
         let cpu_ns = now_ns - std::mem::replace(&mut self.cpu_ns, now_ns);
         let interval = self.rows.since_report();
         let share = self.budget.as_mut().and_then(|budget| budget.spend(cpu_ns, interval));
         let mut remark = None;
         if let Some(share) = share {
+            if self.conversations.follows_too_few() {
+                self.follow_all();
+            }
             if let Some(fewer) = share.fewer() {
-                self.narrow(fewer, FEWEST_FOLLOWED);
+                self.narrow(fewer);
                 self.own = self.conversations.sample().level;
             }
             self.follow_as_wanted();
@@ -248,15 +250,26 @@ impl Listener {
     }
 
     /// Follows fewer connections, as far as enough are left.
-    fn narrow(&mut self, halvings: u32, fewest: usize) {
+    fn narrow(&mut self, halvings: u32) {
         // The requests so far keep their weight.
         self.rows.append();
         let before = (self.conversations.sample(), self.rows.weight);
-        if let Some(left_out) = self.conversations.narrow(halvings, fewest) {
+        if let Some(left_out) = self.conversations.narrow(halvings) {
             // Packets that the kernel goes on to pass are left out here.
             let _ = self.ring.follow(self.conversations.sample());
             self.fuller.push(before);
             self.rows.weight *= left_out.weight;
+        }
+    }
+
+    /// Follows all connections, so that others can be chosen by what they send now.
+    fn follow_all(&mut self) {
+        if self.ring.follow(Sample::default()).is_ok() {
+            self.rows.append();
+            self.conversations.widen(Sample::default());
+            self.rows.weight = 1.0;
+            self.own = 0;
+            self.fuller.clear();
         }
     }
 
@@ -266,7 +279,7 @@ impl Listener {
         let wanted = halvings.wanted().max(self.own);
         let level = self.conversations.sample().level;
         if wanted > level {
-            self.narrow(wanted - level, FEWEST_IN_BUDGET);
+            self.narrow(wanted - level);
         }
         let fewer = self.fuller.partition_point(|(sample, _)| sample.level < wanted);
         if let Some((sample, weight)) = self.fuller.get(fewer).copied()

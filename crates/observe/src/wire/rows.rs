@@ -1,10 +1,10 @@
 //! Writes requests to the recording, and reports how they were captured.
 
 use super::bodies::Driver;
-use super::conversation::{Client, Conversations, Exchange, LOST_REASONS};
+use super::conversation::{Client, Conversations, Exchange, LOST_REASONS, Silence};
 use super::{SOURCE, statements};
 use helenus_recording::Recorder;
-use helenus_recording::rows::{ClientConnection, SourceReport, WireRequest};
+use helenus_recording::rows::{ClientConnection, NodeEvent, SourceReport, WireRequest};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -13,6 +13,10 @@ const APPEND_EVERY: Duration = Duration::from_millis(200);
 /// The most connections whose driver is kept for the next recording.
 const DRIVERS: usize = 1 << 16;
 const REPORT_EVERY: Duration = Duration::from_secs(1);
+/// A node that answers nobody for this long is said to be silent.
+const SILENT_AFTER: Duration = Duration::from_secs(2);
+/// A node has answered requests, or let them time out, after this time.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
 
 /// Writes the rows of one node.
 pub(super) struct Rows {
@@ -155,6 +159,30 @@ impl Rows {
             }
         }));
         self.waiting.clear();
+    }
+
+    /// Writes an event if a node has answered nobody for long, again with each report.
+    pub(super) fn say_silent(&self, silence: Silence) {
+        let clock = self.recorder.clock();
+        let now_ns = clock.now_ns();
+        let since = |monotonic_ns: i64| {
+            u64::try_from(now_ns - clock.from_monotonic_ns(monotonic_ns)).map_or(Duration::ZERO, Duration::from_nanos)
+        };
+        let lasts = since(silence.since_ns);
+        // A request that is never answered is no sign of a node that is silent.
+        if lasts < SILENT_AFTER || since(silence.newest_ns) > FORGOTTEN_AFTER {
+            return;
+        }
+        let wait =
+            if silence.requests == 1 { "1 request waits" } else { &format!("{} requests wait", silence.requests) };
+        let what = format!("answers no client for {} s, {wait}", lasts.as_secs());
+        self.recorder.append(NodeEvent {
+            time_ns: now_ns,
+            node: &self.node,
+            kind: "silent",
+            what: &what,
+            ..NodeEvent::default()
+        });
     }
 
     /// Writes the costs and losses since the last report.
