@@ -306,6 +306,8 @@ export type Listed = {
   requests: number;
   /** Whether the recording is closed. One that is not closed can be opened once its recorder has ended. */
   is_closed: boolean;
+  /** Whether a recorder writes it now. */
+  is_growing: boolean;
 };
 
 /** Shares of the time of all CPUs of the machine, from 0 to 1. */

@@ -41,11 +41,11 @@ async function show(app: HTMLElement, client: Client): Promise<void> {
 }
 
 function list(recordings: readonly Listed[]): HTMLElement {
-  const items = recordings.map(({ name, title, created, nodes, requests, is_closed }) => {
+  const items = recordings.map(({ name, title, created, nodes, requests, is_growing }) => {
     const facts = [title, date(created), nodes.join(", "), `${count(requests)} requests`];
     const said = facts.filter((fact) => fact !== "").join(" · ");
     const link = h("a", { href: `#recording=${encodeURIComponent(name)}` }, name);
-    const live = !is_closed && h("strong", { class: "live-state on" }, "● live");
+    const live = is_growing && h("strong", { class: "live-state on" }, "● live");
     return h("li", {}, link, live, h("span", { class: "quiet" }, said));
   });
   return h("main", {}, h("h1", {}, "Recordings"), h("ul", { class: "recordings" }, ...items));

@@ -182,8 +182,12 @@ function top(subject: Subject, recordings: readonly Listed[], save: () => void):
   const select = h(
     "select",
     { "aria-label": "Recording" },
-    ...recordings.map(({ name, is_closed }) =>
-      h("option", { value: name, selected: name === subject.recording }, is_closed ? name : `${name} (live)`),
+    ...recordings.map(({ name, is_growing }) =>
+      h(
+        "option",
+        { value: name, selected: name === subject.recording },
+        is_growing ? `${name} (live)` : name,
+      ),
     ),
   );
   select.addEventListener("change", () => {

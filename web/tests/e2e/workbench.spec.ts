@@ -267,6 +267,23 @@ test("a drag over the live heatmap opens that stretch of time", async ({ page, s
   await expect(page.locator("#chart-throughput canvas").first()).toBeVisible();
 });
 
+test("only a recording that a recorder writes now is called live", async ({ page, server }) => {
+  server.grow("grows.helenus");
+  server.abandon("killed.helenus");
+  await page.goto(server.link);
+  const item = (name: string) => page.getByRole("listitem").filter({ hasText: name });
+  await expect(item("grows.helenus")).toContainText("● live");
+  await expect(item("killed.helenus")).toBeVisible();
+  await expect(item("killed.helenus")).not.toContainText("live");
+  await expect(item("run.helenus")).not.toContainText("live");
+  await item("run.helenus").getByRole("link").click();
+  await expect(page.getByRole("combobox", { name: "Recording" }).getByRole("option")).toHaveText([
+    "run.helenus",
+    "grows.helenus (live)",
+    "killed.helenus",
+  ]);
+});
+
 test("a server that ends is shown, and the page goes on when it is back", async ({ page, server }) => {
   await open(page, server.link);
   await expect(page.locator(".gone")).toBeHidden();

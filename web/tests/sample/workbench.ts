@@ -60,6 +60,11 @@ export class WorkbenchServer {
 
   /** Adds a recording that grows. */
   grow(name: string): void {
+    this.#recordings.push({ ...listed(name), is_closed: false, is_growing: true });
+  }
+
+  /** Adds a recording whose recorder was killed. */
+  abandon(name: string): void {
     this.#recordings.push({ ...listed(name), is_closed: false });
   }
 
@@ -143,6 +148,7 @@ function listed(name: string): Listed {
     nodes: ["127.0.0.1"],
     requests: 1000,
     is_closed: true,
+    is_growing: false,
   };
 }
 
