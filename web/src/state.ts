@@ -107,9 +107,9 @@ export function formatHash(selection: Selection, whole: Window): string {
 
 /**
  * `step`: a selection with its own entry in the history. `motion`: one of many small changes (a drag, a held
- * key) that share one entry.
+ * key) that share one entry. `correction`: of the entry that is there.
  */
-export type Change = "step" | "motion";
+export type Change = "step" | "motion" | "correction";
 
 type Listener = (selection: Selection, previous: Selection) => void;
 
@@ -143,6 +143,11 @@ export class Store {
 
   change(patch: Partial<Selection>, change: Change = "step"): void {
     this.#apply({ ...this.#selection, ...patch });
+    if (change === "correction") {
+      // The entry of a motion is still to be written.
+      if (this.#resting === null) this.#write("replaceState");
+      return;
+    }
     this.#cancelRest();
     if (change === "step") this.#write();
     else this.#resting = setTimeout(() => this.#write(), REST_MS);
@@ -164,11 +169,11 @@ export class Store {
     tellAll(this.#listeners, selection, previous);
   }
 
-  #write(): void {
+  #write(how: "pushState" | "replaceState" = "pushState"): void {
     this.#resting = null;
     const hash = formatHash(this.#selection, this.whole);
     if (hash === location.hash.replace(/^#/, "")) return;
-    history.pushState(null, "", `#${hash}`);
+    history[how](null, "", `#${hash}`);
   }
 
   #cancelRest(): void {

@@ -4,7 +4,7 @@ import type { ChartStack } from "../charts/stack";
 import { fitInto, sameWindow, type Window } from "../charts/window";
 import { h } from "../dom";
 import { clock } from "../format";
-import type { Report } from "../model";
+import type { Finding, Report } from "../model";
 import type { Store } from "../state";
 
 const HEIGHT = 30;
@@ -26,12 +26,14 @@ export class Overview {
   readonly #over: HTMLElement;
   readonly #funnel = h("div", { class: "funnel" });
   #drawn = "";
-  #marked: Report["findings"] = [];
+  #marked: readonly Finding[] = [];
+  #listed: readonly Finding[] = [];
 
   constructor(
     private readonly report: Report,
     private readonly store: Store,
     private readonly stack: ChartStack,
+    private readonly marks: () => readonly Finding[],
   ) {
     this.#over = h("div", { class: "over" }, this.#frame);
     this.#over.style.cssText = `left:${GUTTER_LEFT}px;right:${GUTTER_RIGHT}px;top:0;height:${HEIGHT}px`;
@@ -59,9 +61,10 @@ export class Overview {
     const whole = { ...view, window: this.store.whole };
     this.#placeFrame(this.store.selection.window, whole);
     const { findings } = this.report;
+    const marks = this.marks();
     const key = `${view.width} ${view.theme.dark} ${view.latency} ${this.store.selection.finding}`;
-    if (key === this.#drawn && findings === this.#marked) return;
-    [this.#drawn, this.#marked] = [key, findings];
+    if (key === this.#drawn && marks === this.#marked && findings === this.#listed) return;
+    [this.#drawn, this.#marked, this.#listed] = [key, marks, findings];
     this.#paint(whole);
   }
 
@@ -94,7 +97,7 @@ export class Overview {
     context.fillStyle = theme.colour("p99");
     this.#bars(context, view);
     // Least important first, so that the important ones lie on top.
-    for (const finding of [...this.report.findings].reverse()) {
+    for (const finding of [...this.marks()].reverse()) {
       const { from, to } = edgesOf(finding.start_s, finding.end_s, view);
       if (to - from > plotWidth(view) * 0.9) continue;
       context.fillStyle = theme.colour(finding.severity);

@@ -4,7 +4,7 @@ import type { ChartStack } from "../charts/stack";
 import { sameWindow } from "../charts/window";
 import { h, setText } from "../dom";
 import { clock, span, wallTime } from "../format";
-import type { Phase, Report } from "../model";
+import type { Finding, Phase, Report } from "../model";
 import type { Store } from "../state";
 import type { Action } from "./actions";
 import { SEVERITY } from "./findings";
@@ -14,12 +14,16 @@ const AXIS_PX = 22;
 /** A phase narrower than this has no space for its name, nor for borders on both sides. */
 const SLIM_PX = 18;
 
-/** The strip that stays above the charts: the window in words, the whole run, the phases and the time axis. */
+/**
+ * The strip that stays above the charts: the window in words, the whole run, the phases and the time axis. `marks`
+ * are the findings of the whole run if the report has those of a window.
+ */
 export function strip(
   report: Report,
   store: Store,
   stack: ChartStack,
   actions: readonly Action[],
+  marks = (): readonly Finding[] => report.findings,
 ): HTMLElement {
   const window = h("span", { class: "window", role: "status" });
   const finding = h("span", { class: "of-finding", role: "status" });
@@ -33,7 +37,7 @@ export function strip(
         button,
       ),
     );
-  const overview = new Overview(report, store, stack);
+  const overview = new Overview(report, store, stack, marks);
   const phases = new PhaseBand(report, store);
   const axis = h("canvas", { class: "axis", "aria-hidden": "true" });
   const ofWindow = h("span", { class: "of-axis" }, "window");

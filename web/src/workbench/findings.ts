@@ -1,7 +1,9 @@
 import { h, setText } from "../dom";
-import type { Answer } from "../model";
+import type { Answer, Finding } from "../model";
 import { type Explained, type FindingChoice, findings } from "../sections/findings";
+import type { Selection } from "../state";
 import { busy, settle } from "./busy";
+import { sameFinding } from "./same-finding";
 import type { Subject } from "./subject";
 
 /** The window and the one that it is compared with, for the whole recording. */
@@ -18,6 +20,14 @@ export class Findings {
   #asked: AbortController | null = null;
   #shown: string | null = null;
   #hasWhole = false;
+  /** The findings of the whole recording, once they are there; null if nobody searches for them. */
+  #marks: readonly Finding[] | null;
+  /** The findings that were listed last, and of which window. */
+  #list: Finding[] = [];
+  #listed: string | null = null;
+  #hasCards = false;
+  /** The window in whose list the selected finding has its rank. */
+  #ranked: string;
   #listeners: Parameters<FindingChoice["subscribe"]>[0][] = [];
 
   constructor(
@@ -30,16 +40,43 @@ export class Findings {
       this.#text,
       this.#summary,
     );
-    subject.store.subscribe((selection, previous) => {
+    // A recording that is still growing is searched only for what is asked.
+    this.#marks = subject.isGrowing ? null : [];
+    this.#ranked = this.#window;
+    const { store } = subject;
+    const tell = (selection: Selection, previous: Selection): void => {
       for (const listener of this.#listeners) listener(selection, previous);
+    };
+    store.subscribe((selection, previous) => {
+      if (selection.finding !== previous.finding) {
+        this.#ranked = this.#listed ?? this.#window;
+        this.#offer();
+      }
+      tell(selection, previous);
     });
+    // After the store has read the address, whose rank is one of its own window.
+    addEventListener("popstate", () => {
+      this.#ranked = this.#window;
+      this.#offer();
+      tell(store.selection, store.selection);
+    });
+  }
+
+  /** What the overview marks: the findings of the whole recording. */
+  get marks(): readonly Finding[] {
+    return this.#marks ?? this.subject.report.findings;
+  }
+
+  /** The window and the one that it is compared with. */
+  get #window(): string {
+    return `${this.subject.window}|${this.subject.chosen("against")}`;
   }
 
   /** Requests the findings again if the window has changed. */
   update(): void {
     const { subject } = this;
-    const [window, against] = [subject.window, subject.chosen("against")];
-    const key = `${window}|${against}`;
+    const against = subject.chosen("against");
+    const key = this.#window;
     if (key === this.#shown) return;
     this.#shown = key;
     this.#asked?.abort();
@@ -51,9 +88,10 @@ export class Findings {
       .ask<Answer>("answer", signal, { against })
       .then((answer) => {
         if (signal.aborted) return;
+        this.#take(key, answer.findings);
         this.#show({ ...answer, duration_s: subject.report.duration_s }, answer.answer, answer.summary);
-        // A recording that is still growing is searched only for what is asked.
-        if (key === WHOLE || subject.isGrowing) this.#mark(answer);
+        if (this.#marks === null) return;
+        if (key === WHOLE) this.#mark(answer);
         else void this.#findWhole();
       })
       .catch((cause: unknown) => {
@@ -64,16 +102,45 @@ export class Findings {
         setText(this.#text, why);
         setText(this.#summary, "");
         this.cards.replaceChildren();
+        this.#hasCards = false;
+        this.#offer();
       });
+  }
+
+  /** Takes the findings of a window. The selected finding stays the same one, with the rank that it has now. */
+  #take(key: string, list: Finding[]): void {
+    const { store } = this.subject;
+    const rank = store.selection.finding;
+    const [before, ranked, listed] = [this.#list, this.#ranked, this.#listed];
+    [this.#list, this.#listed, this.#ranked, this.#hasCards] = [list, key, key, true];
+    this.#offer();
+    if (rank === null) return;
+    const ofRank = (all: readonly Finding[]): Finding | undefined => all.find((one) => one.rank === rank);
+    const chosen = ranked === listed ? ofRank(before) : undefined;
+    const same = ranked === key ? ofRank(list) : chosen && sameFinding(list, chosen);
+    const finding = same?.rank ?? null;
+    if (finding !== rank) store.change({ finding }, "correction");
+  }
+
+  /** Whether the selected finding, if any, has its rank in the list that is shown. */
+  get #isRanked(): boolean {
+    return this.subject.store.selection.finding === null || this.#ranked === this.#listed;
+  }
+
+  /** Gives the rest of the page the findings whose cards are shown. A rank of another list selects none of them. */
+  #offer(): void {
+    this.subject.report.findings = this.#hasCards && this.#isRanked ? this.#list : [];
+    this.redraw();
   }
 
   #show(explained: Explained, answer: string, summary: string): void {
     this.#settled();
     this.#listeners = [];
     const { store } = this.subject;
+    const selection = () => (this.#isRanked ? store.selection : { ...store.selection, finding: null });
     const choice: FindingChoice = {
       get selection() {
-        return store.selection;
+        return selection();
       },
       whole: store.whole,
       change: (patch, change) => store.change(patch, change),
@@ -95,7 +162,8 @@ export class Findings {
   }
 
   #mark({ findings }: Answer): void {
-    this.subject.report.findings = findings;
+    this.#marks = findings;
+    this.#hasWhole = true;
     this.redraw();
   }
 

@@ -157,7 +157,7 @@ export function page(
       "main",
       { class: "workbench" },
       findings.answer,
-      ...contained("The window", () => [strip(report, store, stack, actions)]),
+      ...contained("The window", () => [strip(report, store, stack, actions, () => findings.marks)]),
       h("div", { class: "tab-row" }, tabs.root, marks),
       overview,
       panel,

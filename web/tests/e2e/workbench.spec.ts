@@ -80,6 +80,60 @@ test("a window that is brushed has findings and statements of its own, and a lin
   await expect(page.getByRole("columnheader", { name: /^p99/ })).toHaveAttribute("aria-sort", "none");
 });
 
+test("the selected finding stays the same one in another window, also where its rank is another", async ({
+  page,
+  server,
+}) => {
+  await open(page, server.link);
+  const card = (name: RegExp) => page.locator(".card").filter({ hasText: name });
+  const collections = card(/Collections/);
+  const strip = page.locator(".bar .of-finding");
+  await expect(page.locator(".card h3")).toHaveText([/^Found in/, /^Collections delayed 12 %/]);
+  await page.keyboard.press("p");
+  await expect(strip).toContainText("Collections delayed 12 %");
+  expect(page.url()).toContain("finding=2");
+  const entries = await page.evaluate(() => history.length);
+  // Of its own window it is the first one, with another share.
+  await expect(page.locator(".card h3")).toHaveText([/^Collections delayed 86 %/, /^Found in/]);
+  await expect(collections).toHaveClass(/chosen/);
+  await expect(card(/^.*Found in/)).not.toHaveClass(/chosen/);
+  await expect(strip).toContainText("Collections delayed 86 %");
+  await expect(page).toHaveURL(/finding=1/);
+  expect(await page.evaluate(() => history.length)).toBe(entries);
+  // The link shows it again.
+  await page.reload();
+  await expect(collections).toHaveClass(/chosen/);
+  await expect(strip).toContainText("Collections delayed 86 %");
+  // The keys follow the cards.
+  await page.keyboard.press("n");
+  await expect(card(/Found in/)).toHaveClass(/chosen/);
+  await expect(strip).toContainText("Found in");
+  await expect(page.getByRole("heading", { name: /^Found in 4\.5-/ })).toBeVisible();
+  await expect(card(/Found in/)).toHaveCount(1);
+  await page.goBack();
+  await expect(collections).toHaveClass(/chosen/);
+  await expect(strip).toContainText("Collections");
+  // In a window without it, nothing is selected.
+  for (let step = 0; step < 4; step += 1) await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("ArrowLeft");
+  await expect(collections).toHaveCount(0);
+  await expect(page.locator(".card.chosen")).toHaveCount(0);
+  await expect(strip).toHaveText("");
+  await expect.poll(() => page.url()).not.toContain("finding=");
+  // The line of the whole run marks it nevertheless.
+  const marked = (share: number) =>
+    page.locator(".overview canvas").evaluate((canvas: HTMLCanvasElement, at) => {
+      const over = canvas.parentElement?.querySelector(".over")?.getBoundingClientRect();
+      const box = canvas.getBoundingClientRect();
+      const context = canvas.getContext("2d");
+      if (!over || !context) throw new Error("no overview");
+      const x = (over.left - box.left + at * over.width) * (canvas.width / box.width);
+      return (context.getImageData(x, 1, 1, 1).data[3] ?? 0) > 0;
+    }, share);
+  expect(await marked(45 / 90)).toBe(true);
+  expect(await marked(30 / 90)).toBe(false);
+});
+
 test("keys choose tabs and the window, but not while a query is written", async ({ page, server }) => {
   await open(page, server.link);
   await page.keyboard.press("]");

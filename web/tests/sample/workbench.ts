@@ -3,7 +3,16 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Answer, Listed, Queried, Saved, Schema, StatementFigures, TrafficTable } from "../../src/model";
+import type {
+  Answer,
+  Finding,
+  Listed,
+  Queried,
+  Saved,
+  Schema,
+  StatementFigures,
+  TrafficTable,
+} from "../../src/model";
 import { flameOfMinute } from "./flame";
 import { LIVE_NODES, liveOf } from "./live";
 import { overloadReport } from "./reports";
@@ -153,7 +162,6 @@ function listed(name: string): Listed {
 }
 
 function answer(window: string): Answer {
-  const report = overloadReport();
   return {
     answer: `What delayed requests in ${window}.`,
     summary: `Requests of ${window}.`,
@@ -165,8 +173,28 @@ function answer(window: string): Answer {
     slow_threshold_ms: 10,
     slow_threshold_name: "p99",
     missing: [],
-    findings: report.findings.slice(0, 1).map((finding) => ({ ...finding, title: `Found in ${window}` })),
+    findings: findingsIn(window),
   };
+}
+
+/** One finding of the window alone, and one of the collections, which is more important in a part of the recording. */
+function findingsIn(window: string): Finding[] {
+  const [one, other] = overloadReport().findings as [Finding, Finding];
+  const own: Finding = { ...one, finding: "outlier", title: `Found in ${window}`, start_s: 5, end_s: 15 };
+  const [start, end] = window.split("-").map(Number);
+  const isPart = end !== undefined;
+  const share = isPart ? "86 %" : "12 %";
+  const collections: Finding = {
+    ...other,
+    finding: "gc-pause",
+    title: `Collections delayed ${share} of the slow requests`,
+    start_s: 40,
+    end_s: 50,
+  };
+  const has = !isPart || ((start ?? 0) <= 45 && end >= 45);
+  return (isPart ? [collections, own] : [own, collections])
+    .filter((finding) => finding === own || has)
+    .map((finding, place) => ({ ...finding, rank: place + 1 }));
 }
 
 function statements(window: string): TrafficTable<StatementFigures> {
