@@ -321,6 +321,28 @@ test("a drag over the live heatmap opens that stretch of time", async ({ page, s
   await expect(page.locator("#chart-throughput canvas").first()).toBeVisible();
 });
 
+test("the live page is paused when its address says so, also after back", async ({ page, server }) => {
+  server.grow("grows.helenus");
+  await page.goto(`${server.link}&recording=grows.helenus`);
+  const state = page.locator(".live-state");
+  await expect(state).toContainText("● Live");
+  await page.getByRole("button", { name: "Pause" }).click();
+  await expect(state).toContainText("⏸ Paused");
+  expect(page.url()).toContain("until=");
+  await page.getByRole("button", { name: "Go on" }).click();
+  await expect(state).toContainText("● Live");
+  expect(page.url()).not.toContain("until=");
+  await page.goBack();
+  expect(page.url()).toContain("until=");
+  await expect(state).toContainText("⏸ Paused");
+  await page.goBack();
+  await expect(state).toContainText("● Live");
+  await page.keyboard.press("ArrowLeft");
+  await expect(state).toContainText("⏸ Paused");
+  const last = server.asked.findLast(({ pathname }) => pathname === "/api/live");
+  expect(page.url()).toContain(`until=${last?.searchParams.get("until")}`);
+});
+
 test("only a recording that a recorder writes now is called live", async ({ page, server }) => {
   server.grow("grows.helenus");
   server.abandon("killed.helenus");

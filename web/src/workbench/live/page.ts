@@ -50,8 +50,8 @@ export function livePage(
   const choices = new Choices(store);
   document.title = `${title} live – Helenus`;
 
-  /** End of a paused window, in seconds since the Unix epoch. */
-  let held: number | null = Number(choices.chosen("until")) || null;
+  /** End of a paused window, in seconds since the Unix epoch; null for a window that moves on. */
+  const held = (): number | null => Number(choices.chosen("until")) || null;
   let view: LiveView | null = null;
   const length = (): number => Number(choices.chosen("length")) || (LENGTHS_S[0] ?? 60);
   // The tab of changes has no table.
@@ -64,14 +64,12 @@ export function livePage(
   const node = (): string => choices.chosen("node");
 
   const hold = (until: number | null): void => {
-    held = until;
     choices.choose({ until: until === null ? "" : String(Math.round(until)) });
-    void ask();
   };
-  const pause = (): void => hold(held === null ? (view?.totals.to_s ?? null) : null);
+  const pause = (): void => hold(held() === null ? (view?.totals.to_s ?? null) : null);
   const scroll = (by: number): void => {
     if (!view) return;
-    const end = (held ?? view.totals.to_s) + by * length();
+    const end = (held() ?? view.totals.to_s) + by * length();
     hold(end >= view.kept_to_s ? null : Math.max(end, view.kept_from_s + 1));
   };
   /** Everything that was recorded in a stretch of time, with findings and detailed views. */
@@ -145,7 +143,7 @@ export function livePage(
   const askIn = (ms: number, isThere = true): void => {
     clearTimeout(timer);
     timer = window.setTimeout(() => {
-      if ((held === null || !isThere) && !document.hidden) void ask();
+      if ((held() === null || !isThere) && !document.hidden) void ask();
       else askIn(LATER_MS, isThere);
     }, ms);
   };
@@ -156,13 +154,14 @@ export function livePage(
     asking = new AbortController();
     const { signal } = asking;
     const of = listing();
+    const until = held();
     // Also where the server knows no such node: the button leads back to all.
     ofNode.hidden = node() === "";
     setText(nodeName, `Node ${node()}`);
     const parameters = {
       recording,
       length: String(length()),
-      until: held === null ? null : String(held),
+      until: until === null ? null : String(until),
       node: node() || null,
     };
     try {
@@ -178,12 +177,12 @@ export function livePage(
       }
       const isNew = next.totals.to_s !== view?.totals.to_s;
       const isLate = !next.is_growing || next.behind_s > BEHIND_S;
-      const isThere = held === null || next.kept_to_s >= held || !next.is_growing;
+      const isThere = until === null || next.kept_to_s >= until || !next.is_growing;
       askIn(isLate ? LATER_MS : isNew ? EARLY_MS : AGAIN_MS, isThere);
       view = next;
       show(next);
       list(of, rows);
-      recent.update(next, held !== null, node());
+      recent.update(next, held() !== null, node());
     } catch (cause) {
       if (signal.aborted) return;
       askIn(LATER_MS, false);
@@ -199,12 +198,12 @@ export function livePage(
       ? `✕ The recorder has ended. Last figures of ${utc(next.kept_to_s)} UTC`
       : isBehind
         ? `⚠ Nothing new for ${span(next.behind_s)}`
-        : held === null
+        : held() === null
           ? `● Live, ${utc(totals.to_s)} UTC`
           : `⏸ Paused at ${utc(totals.to_s)} UTC`;
     setText(state, words);
-    state.className = `live-state ${!next.is_growing ? "ended" : isBehind ? "behind" : held === null ? "on" : "held"}`;
-    setText(pauseButton, held === null ? "Pause" : "Go on");
+    state.className = `live-state ${!next.is_growing ? "ended" : isBehind ? "behind" : held() === null ? "on" : "held"}`;
+    setText(pauseButton, held() === null ? "Pause" : "Go on");
     lengths.forEach((button, place) => {
       button.setAttribute("aria-pressed", String(LENGTHS_S[place] === length()));
     });
