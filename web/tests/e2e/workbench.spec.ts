@@ -343,6 +343,21 @@ test("the live page is paused when its address says so, also after back", async 
   expect(page.url()).toContain(`until=${last?.searchParams.get("until")}`);
 });
 
+test("an address with a length or a time that cannot be shows the last minute", async ({ page, server }) => {
+  server.grow("grows.helenus");
+  for (const wrong of ["length=60.5", "length=-5", "length=1e99", "until=1e400"]) {
+    await page.goto("about:blank");
+    await page.goto(`${server.link}&recording=grows.helenus&${wrong}`);
+    await expect(page.locator(".live-state"), wrong).toContainText("● Live");
+    await expect(page.getByRole("button", { name: "60 s", exact: true })).toHaveAttribute(
+      "aria-pressed",
+      "true",
+    );
+    const asked = server.asked.findLast(({ pathname }) => pathname === "/api/live")?.searchParams;
+    expect([asked?.get("length"), asked?.get("until")]).toEqual(["60", null]);
+  }
+});
+
 test("only a recording that a recorder writes now is called live", async ({ page, server }) => {
   server.grow("grows.helenus");
   server.abandon("killed.helenus");

@@ -116,7 +116,9 @@ export class WorkbenchServer {
         const node = url.searchParams.get("node");
         if (node !== null && !LIVE_NODES.some((one) => one.node === node))
           return [422, { error: `nothing was recorded of a node ${node} in the last minutes` }];
-        return [200, liveOf(Number(url.searchParams.get("length")), node)];
+        const length = url.searchParams.get("length") ?? "60";
+        if (!/^\d+$/.test(length)) return [422, { error: "length= takes seconds" }];
+        return [200, liveOf(Number(length), node)];
       }
       case "/api/live-table":
         return [200, url.searchParams.get("of") === "nodes" ? LIVE_NODES : { rows: [] }];

@@ -24,6 +24,7 @@ import { RecentFindings } from "./findings";
 import { LiveHeatmap } from "./heatmap";
 import { isRecorded, LiveLines, utc } from "./lines";
 import { LISTINGS } from "./tables";
+import { lengthOf, untilOf } from "./window";
 
 /** After new figures. The next ones come after a second, and are requested a little earlier, so that they are shown soon. */
 const EARLY_MS = 900;
@@ -51,9 +52,9 @@ export function livePage(
   document.title = `${title} live – Helenus`;
 
   /** End of a paused window, in seconds since the Unix epoch; null for a window that moves on. */
-  const held = (): number | null => Number(choices.chosen("until")) || null;
+  const held = (): number | null => untilOf(choices.chosen("until"));
   let view: LiveView | null = null;
-  const length = (): number => Number(choices.chosen("length")) || (LENGTHS_S[0] ?? 60);
+  const length = (): number => lengthOf(choices.chosen("length")) ?? LENGTHS_S[0] ?? 60;
   // The tab of changes has no table.
   const listing = () =>
     choices.chosen("tab") === CONTROL.id
