@@ -297,9 +297,22 @@ test("a click on a node limits the live page to it, and a link to a node that is
 
   await page.goto(`${server.link}&recording=grows.helenus&tab=nodes&node=10.0.0.9`);
   await page.reload();
-  await expect(page.locator(".live-state")).toContainText("nothing was recorded of a node 10.0.0.9");
+  const state = page.locator(".live-state");
+  await expect(state).toContainText("nothing was recorded of a node 10.0.0.9");
   await page.getByRole("button", { name: "All nodes" }).click();
   await expect(requests).toContainText("100");
+  await expect(page.locator("#panel")).toContainText("10.0.0.2");
+  // Figures of other nodes are not shown as those of this one.
+  await page.goBack();
+  await expect(state).toContainText("nothing was recorded of a node 10.0.0.9");
+  await expect(page.locator(".tiles li")).toHaveCount(0);
+  await expect(page.locator("figure canvas")).toHaveCount(0);
+  await expect(threads.locator(".legend li:visible")).toHaveCount(0);
+  await expect(page.locator("#panel")).toHaveText("");
+  await page.getByRole("button", { name: "All nodes" }).click();
+  await expect(requests).toContainText("100");
+  await expect(page.locator("figure canvas").first()).toBeVisible();
+  await expect(page.locator("#panel")).toContainText("10.0.0.2");
 });
 
 test("a drag over the live heatmap opens that stretch of time", async ({ page, server }) => {

@@ -25,8 +25,8 @@ export class RecentFindings {
   #isAsking = false;
   /** The node whose findings are shown, with those about none; empty for all. */
   #node = "";
-  /** The paused window whose findings are wanted; empty for those of the last minute. */
-  #wanted = "";
+  /** The paused window whose findings are wanted; empty for those of the last minute, null for none. */
+  #wanted: string | null = null;
   #found: { answer: string; findings: Answer["findings"]; of: string } = { answer: "", findings: [], of: "" };
   /** The window whose findings are shown; null at first. */
   #shown: string | null = null;
@@ -35,6 +35,12 @@ export class RecentFindings {
     private readonly client: Client,
     private readonly recording: string,
   ) {}
+
+  /** Shows nothing until it is updated. */
+  clear(): void {
+    this.#wanted = this.#shown = null;
+    this.#show("", [], "");
+  }
 
   update({ totals }: LiveView, isPaused: boolean, node: string): void {
     if (node !== this.#node) {
@@ -47,6 +53,7 @@ export class RecentFindings {
 
   #askIfDue(): void {
     const at = this.#wanted;
+    if (at === null) return;
     const isDue = at !== this.#shown || (at === "" && performance.now() >= this.#askAt);
     if (this.#isAsking || !isDue) return;
     if (at !== this.#shown) busy(this.root, "Searching for findings …");
@@ -57,7 +64,7 @@ export class RecentFindings {
         return at;
       })
       .then((shown) => {
-        this.#shown = shown;
+        this.#shown = at === this.#wanted ? shown : null;
         this.#askAt = performance.now() + EACH_MS;
         this.#isAsking = false;
         // Another window may have been chosen meanwhile.

@@ -48,6 +48,12 @@ export class LiveHeatmap {
     this.#plot.replaceChildren(plot.root);
   }
 
+  /** Shows no figures. */
+  clear(): void {
+    this.#view = null;
+    this.#plot.replaceChildren();
+  }
+
   #press(event: PointerEvent): void {
     const view = this.#view;
     if (!view || event.button !== 0) return;

@@ -141,6 +141,19 @@ export class LiveLines {
     });
   }
 
+  /** Shows no figures. */
+  clear(): void {
+    this.#chart?.destroy();
+    this.#chart = null;
+    this.#missing.hidden = true;
+    this.#body.hidden = this.#legend.hidden = false;
+    for (const value of this.#values) setText(value, "");
+    this.options.lines.forEach(({ label }, place) => {
+      const item = this.#labels[place]?.closest("li");
+      if (item && typeof label !== "string") item.hidden = true;
+    });
+  }
+
   #settings(width: number): uPlot.Options {
     const { lines, log, stacked, ceiling, write } = this.options;
     return {

@@ -23,7 +23,7 @@ import { Control } from "./control";
 import { RecentFindings } from "./findings";
 import { LiveHeatmap } from "./heatmap";
 import { isRecorded, LiveLines, utc } from "./lines";
-import { LISTINGS } from "./tables";
+import { LISTINGS, type LiveListing } from "./tables";
 import { lengthOf, untilOf } from "./window";
 
 /** After new figures. The next ones come after a second, and are requested a little earlier, so that they are shown soon. */
@@ -150,6 +150,24 @@ export function livePage(
   };
 
   let asking: AbortController | null = null;
+  /** What the shown figures, and the shown table, were asked for. */
+  let [figuresOf, tableOf] = ["", ""];
+  /** Without an answer: figures that were asked for something else are no longer shown. */
+  const dropOthers = (figures: string, table: string, of: LiveListing | null | undefined): void => {
+    if (figures !== figuresOf) {
+      figuresOf = "";
+      view = null;
+      tiles.replaceChildren();
+      for (const chart of charts) chart.clear();
+      heat.clear();
+      recent.clear();
+    }
+    if (!of) list(of, null);
+    else if (table !== tableOf) {
+      tableOf = "";
+      panel.replaceChildren();
+    }
+  };
   const ask = async (): Promise<void> => {
     asking?.abort();
     asking = new AbortController();
@@ -159,12 +177,14 @@ export function livePage(
     // Also where the server knows no such node: the button leads back to all.
     ofNode.hidden = node() === "";
     setText(nodeName, `Node ${node()}`);
+    markControls();
     const parameters = {
       recording,
       length: String(length()),
       until: until === null ? null : String(until),
       node: node() || null,
     };
+    const [figures, table] = [JSON.stringify(parameters), JSON.stringify([parameters, of?.id])];
     try {
       const [next, rows] = await Promise.all([
         client.get<LiveView | null>("live", parameters, signal),
@@ -173,6 +193,7 @@ export function livePage(
       if (signal.aborted) return;
       if (next === null) {
         setText(state, "Reading what was recorded …");
+        dropOthers(figures, table, of);
         askIn(LATER_MS, false);
         return;
       }
@@ -181,6 +202,8 @@ export function livePage(
       const isThere = until === null || next.kept_to_s >= until || !next.is_growing;
       askIn(isLate ? LATER_MS : isNew ? EARLY_MS : AGAIN_MS, isThere);
       view = next;
+      [figuresOf, tableOf] = [figures, table];
+      say(next);
       show(next);
       list(of, rows);
       recent.update(next, held() !== null, node());
@@ -189,11 +212,27 @@ export function livePage(
       askIn(LATER_MS, false);
       setText(state, cause instanceof Error ? cause.message : String(cause));
       state.className = "live-state ended";
+      dropOthers(figures, table, of);
     }
   };
 
-  const show = (next: LiveView): void => {
-    const { totals, series } = next;
+  /** Marks what is chosen. */
+  const markControls = (): void => {
+    setText(pauseButton, held() === null ? "Pause" : "Go on");
+    lengths.forEach((button, place) => {
+      button.setAttribute("aria-pressed", String(LENGTHS_S[place] === length()));
+    });
+    const id = listing()?.id ?? CONTROL.id;
+    tabs.forEach((tab, place) => {
+      const isChosen = TABS[place]?.id === id;
+      tab.setAttribute("aria-selected", String(isChosen));
+      tab.setAttribute("tabindex", isChosen ? "0" : "-1");
+    });
+    panel.setAttribute("aria-labelledby", `tab-${id}`);
+  };
+
+  const say = (next: LiveView): void => {
+    const { totals } = next;
     const isBehind = next.is_growing && next.behind_s > BEHIND_S;
     const words = !next.is_growing
       ? `✕ The recorder has ended. Last figures of ${utc(next.kept_to_s)} UTC`
@@ -204,10 +243,10 @@ export function livePage(
           : `⏸ Paused at ${utc(totals.to_s)} UTC`;
     setText(state, words);
     state.className = `live-state ${!next.is_growing ? "ended" : isBehind ? "behind" : held() === null ? "on" : "held"}`;
-    setText(pauseButton, held() === null ? "Pause" : "Go on");
-    lengths.forEach((button, place) => {
-      button.setAttribute("aria-pressed", String(LENGTHS_S[place] === length()));
-    });
+  };
+
+  const show = (next: LiveView): void => {
+    const { totals, series } = next;
     tiles.replaceChildren(
       ...figures(next).map(([name, value, is_bad]) =>
         h(
@@ -223,14 +262,7 @@ export function livePage(
     heat.show(next.heat, window);
   };
 
-  const list = (of: (typeof LISTINGS)[number] | null | undefined, answer: unknown): void => {
-    const id = of?.id ?? CONTROL.id;
-    tabs.forEach((tab, place) => {
-      const isChosen = TABS[place]?.id === id;
-      tab.setAttribute("aria-selected", String(isChosen));
-      tab.setAttribute("tabindex", isChosen ? "0" : "-1");
-    });
-    panel.setAttribute("aria-labelledby", `tab-${id}`);
+  const list = (of: LiveListing | null | undefined, answer: unknown): void => {
     if (!of) {
       if (control.root.parentElement !== panel) panel.replaceChildren(control.root);
       control.update();
