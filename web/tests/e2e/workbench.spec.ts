@@ -1,4 +1,5 @@
 import { test as base, expect, type Page } from "@playwright/test";
+import { LIVE_END_S } from "../sample/live";
 import { WorkbenchServer } from "../sample/workbench";
 import { SCHEMES, seriousProblems } from "./axe";
 
@@ -315,22 +316,40 @@ test("a click on a node limits the live page to it, and a link to a node that is
   await expect(page.locator("#panel")).toContainText("10.0.0.2");
 });
 
-test("a drag over the live heatmap opens that stretch of time", async ({ page, server }) => {
+test("a drag over the live heatmap opens the time between press and release, while the picture moves on", async ({
+  page,
+  server,
+}) => {
   server.grow("grows.helenus");
   await page.goto(`${server.link}&recording=grows.helenus`);
-  const heat = page.locator("figure").filter({ hasText: "Latency heatmap" }).locator(".over");
+  const figure = page.locator("figure").filter({ hasText: "Latency heatmap" });
+  const heat = figure.locator(".over");
+  const state = page.locator(".live-state");
+  await expect(state).toContainText("20:15:07");
   const box = await heat.boundingBox();
   if (!box) throw new Error("the heatmap is not drawn");
   const y = box.y + box.height / 2;
   await page.mouse.move(box.x + 0.5 * box.width, y);
   await page.mouse.down();
   await page.mouse.move(box.x + 0.6 * box.width, y, { steps: 3 });
-  // The heatmap is drawn anew meanwhile.
-  const asked = () => server.asked.filter(({ pathname }) => pathname === "/api/live").length;
-  const before = asked();
-  await expect.poll(asked).toBeGreaterThan(before + 1);
+  const brush = figure.locator(".brush");
+  /** The brush's edges as shares of the plotting area. */
+  const edges = async () => {
+    const drawn = await brush.boundingBox();
+    return drawn && [drawn.x, drawn.x + drawn.width].map((x) => Number(((x - box.x) / box.width).toFixed(2)));
+  };
+  expect(await edges()).toEqual([0.5, 0.6]);
+  server.pass(12);
+  await expect(state).toContainText("20:15:19");
+  // Twelve of sixty seconds further left; the pointer has not moved.
+  expect(await edges()).toEqual([0.3, 0.6]);
   await page.mouse.move(box.x + 0.75 * box.width, y, { steps: 3 });
+  const opened = page.waitForEvent("framenavigated", (frame) => frame.url().includes("at="));
   await page.mouse.up();
+  const at = new URLSearchParams(new URL((await opened).url()).hash.slice(1)).get("at") ?? "";
+  const [from, to] = at.split("-").map(Number);
+  expect(from).toBeCloseTo(LIVE_END_S - 30, 0);
+  expect(to).toBeCloseTo(LIVE_END_S + 12 - 15, 0);
   await expect(page.locator("#chart-throughput canvas").first()).toBeVisible();
 });
 

@@ -31,21 +31,21 @@ export const LIVE_NODES: LiveNode[] = ["10.0.0.1", "10.0.0.2"].map((node) => ({
 }));
 
 /** Figures of a growing recording. Half of the CPUs are idle, and every second reading of them is missing. */
-export function liveOf(length_s: number, node: string | null = null): LiveView {
+export function liveOf(length_s: number, node: string | null = null, end_s = LIVE_END_S): LiveView {
   const seconds = Math.min(length_s, LIVE_KEPT_S);
-  const from_s = LIVE_END_S - seconds;
+  const from_s = end_s - seconds;
   const each = <T>(of: (second: number) => T): T[] =>
     Array.from({ length: seconds }, (_, second) => of(second));
   const cpu: LiveCpu = { user: 0.3, system: 0.1, irq: 0.05, steal: 0, iowait: 0.05, idle: IDLE };
   const rate = node === null ? 100 : 50;
   return {
-    kept_from_s: LIVE_END_S - LIVE_KEPT_S,
-    kept_to_s: LIVE_END_S,
+    kept_from_s: end_s - LIVE_KEPT_S,
+    kept_to_s: end_s,
     is_growing: true,
     behind_s: 0,
     totals: {
       from_s,
-      to_s: LIVE_END_S,
+      to_s: end_s,
       requests: rate * seconds,
       requests_per_s: rate,
       errors: 0,

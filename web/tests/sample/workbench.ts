@@ -14,7 +14,7 @@ import type {
   TrafficTable,
 } from "../../src/model";
 import { flameOfMinute } from "./flame";
-import { LIVE_NODES, liveOf } from "./live";
+import { LIVE_END_S, LIVE_NODES, liveOf } from "./live";
 import { overloadReport } from "./reports";
 
 const PARTS = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "dist", "workbench");
@@ -25,6 +25,7 @@ const CONTENT: Record<string, string> = { html: "text/html", js: "text/javascrip
 export class WorkbenchServer {
   readonly asked: URL[] = [];
   readonly #recordings = [listed("run.helenus")];
+  #liveEnd_s = LIVE_END_S;
   /** Answers that wait until they are released. */
   readonly #held = new Map<string, Promise<void>>();
   readonly #server = createServer(async (request, response) => {
@@ -77,6 +78,11 @@ export class WorkbenchServer {
     this.#recordings.push({ ...listed(name), is_closed: false });
   }
 
+  /** Lets time pass for the recordings that grow. */
+  pass(seconds: number): void {
+    this.#liveEnd_s += seconds;
+  }
+
   /** Keeps an answer back until the returned function is called. */
   hold(name: string): () => void {
     let release = (): void => {};
@@ -118,7 +124,7 @@ export class WorkbenchServer {
           return [422, { error: `nothing was recorded of a node ${node} in the last minutes` }];
         const length = url.searchParams.get("length") ?? "60";
         if (!/^\d+$/.test(length)) return [422, { error: "length= takes seconds" }];
-        return [200, liveOf(Number(length), node)];
+        return [200, liveOf(Number(length), node, this.#liveEnd_s)];
       }
       case "/api/live-table":
         return [200, url.searchParams.get("of") === "nodes" ? LIVE_NODES : { rows: [] }];

@@ -1,6 +1,6 @@
 import { HeatGrid } from "../../charts/heat-grid";
 import { HeatmapPlot } from "../../charts/heatmap-plot";
-import { GUTTER_LEFT, GUTTER_RIGHT, timeAt, type View } from "../../charts/plot";
+import { GUTTER_LEFT, plotWidth, timeAt, type View, xOf } from "../../charts/plot";
 import { h } from "../../dom";
 import type { LiveHeat } from "../../model";
 import type { Theme } from "../../theme";
@@ -16,6 +16,8 @@ export class LiveHeatmap {
   readonly #brush = h("div", { class: "brush", hidden: true });
   readonly #body = h("div", { class: "live-plot heat" }, this.#plot, this.#brush);
   #view: View | null = null;
+  /** Draws the brush of a drag again, whose first edge moves on with its time. */
+  #drawBrush: (() => void) | null = null;
 
   constructor(
     private readonly theme: Theme,
@@ -39,6 +41,7 @@ export class LiveHeatmap {
     const width = this.#body.clientWidth;
     if (grid.cells.length === 0 || width === 0) {
       this.#view = null;
+      this.#drawBrush?.();
       this.#plot.replaceChildren(h("p", { class: "missing" }, "No requests in this time."));
       return;
     }
@@ -46,41 +49,55 @@ export class LiveHeatmap {
     this.#view = liveView(window, width, this.theme);
     plot.draw(this.#view);
     this.#plot.replaceChildren(plot.root);
+    this.#drawBrush?.();
   }
 
   /** Shows no figures. */
   clear(): void {
     this.#view = null;
+    this.#drawBrush?.();
     this.#plot.replaceChildren();
   }
 
   #press(event: PointerEvent): void {
-    const view = this.#view;
-    if (!view || event.button !== 0) return;
-    const xOf = (at: PointerEvent): number => {
-      const x = at.clientX - this.#body.getBoundingClientRect().left;
-      return Math.min(view.width - GUTTER_RIGHT, Math.max(GUTTER_LEFT, x));
+    const { button, pointerId } = event;
+    if (!this.#view || button !== 0 || this.#drawBrush) return;
+    const placeOf = (at: PointerEvent): number =>
+      at.clientX - this.#body.getBoundingClientRect().left - GUTTER_LEFT;
+    const within = (x: number, view: View): number => Math.min(plotWidth(view), Math.max(0, x));
+    const pressed = placeOf(event);
+    const pressed_s = timeAt(within(pressed, this.#view), this.#view);
+    let pointer = pressed;
+    /** The places of the brush's edges in what is drawn now; null for a click. */
+    const edges = (view: View): [number, number] | null => {
+      const [from, to] = [within(xOf(pressed_s, view), view), within(pointer, view)].sort((a, b) => a - b);
+      if (from === undefined || to === undefined) return null;
+      return Math.min(to - from, Math.abs(pointer - pressed)) < CLICK_PX ? null : [from, to];
     };
-    const pressed = xOf(event);
-    const edges = (at: PointerEvent): [number, number] => {
-      const x = xOf(at);
-      return [Math.min(pressed, x), Math.max(pressed, x)];
+    const draw = (): void => {
+      const drawn = this.#view && edges(this.#view);
+      this.#brush.hidden = !drawn;
+      if (!drawn) return;
+      this.#brush.style.left = `${GUTTER_LEFT + drawn[0]}px`;
+      this.#brush.style.width = `${drawn[1] - drawn[0]}px`;
     };
-    this.#body.setPointerCapture(event.pointerId);
+    this.#drawBrush = draw;
+    this.#body.setPointerCapture(pointerId);
     const listening = new AbortController();
     const { signal } = listening;
     const move = (at: PointerEvent): void => {
-      const [from, to] = edges(at);
-      this.#brush.hidden = to - from < CLICK_PX;
-      this.#brush.style.left = `${from}px`;
-      this.#brush.style.width = `${to - from}px`;
+      pointer = placeOf(at);
+      draw();
     };
     const release = (at: PointerEvent): void => {
       listening.abort();
+      this.#drawBrush = null;
       this.#brush.hidden = true;
-      const [from, to] = edges(at);
-      if (at.type === "pointerup" && to - from >= CLICK_PX)
-        this.choose(timeAt(from - GUTTER_LEFT, view), timeAt(to - GUTTER_LEFT, view));
+      pointer = placeOf(at);
+      const view = this.#view;
+      if (at.type !== "pointerup" || !view || !edges(view)) return;
+      const released_s = timeAt(within(pointer, view), view);
+      this.choose(Math.min(pressed_s, released_s), Math.max(pressed_s, released_s));
     };
     this.#body.addEventListener("pointermove", move, { signal });
     this.#body.addEventListener("pointerup", release, { signal });
