@@ -1,3 +1,5 @@
+import { tellAll } from "../failure";
+
 const STORED = "helenus-token";
 /** How often the server is asked whether it is still there. */
 const PING_MS = 4000;
@@ -5,13 +7,24 @@ const PING_MS = 4000;
 /** Why there is no answer, in a sentence for a person. */
 export class NoAnswer extends Error {}
 
+/** There is no answer because the server is gone. It may come back. */
+export class Gone extends NoAnswer {
+  constructor() {
+    super("The server does not answer.");
+  }
+}
+
+/** Whether the server answers; `refusing` if it takes another token, as one that was started again does. */
+export type Presence = "there" | "gone" | "refusing";
+
 export type Parameters = Record<string, string | null | undefined>;
 
 /** Client of the server that this page came from. */
 export class Client {
   readonly #token: string;
-  readonly #listeners: ((isThere: boolean) => void)[] = [];
-  #isThere = true;
+  readonly #listeners: ((presence: Presence, why: string) => void)[] = [];
+  #waiting: (() => void)[] = [];
+  #presence: Presence = "there";
 
   constructor() {
     this.#token = takeToken();
@@ -20,9 +33,23 @@ export class Client {
     }, PING_MS);
   }
 
-  /** Reports when the server becomes unreachable, and when it is back. */
-  onPresence(listener: (isThere: boolean) => void): void {
+  /** Reports when the server becomes unreachable or refuses this page, with the reason, and when it is back. */
+  onPresence(listener: (presence: Presence, why: string) => void): void {
     this.#listeners.push(listener);
+  }
+
+  /** Waits until the server is back, for who was told that it is gone. */
+  back(): Promise<void> {
+    return new Promise((done) => {
+      this.#waiting.push(done);
+    });
+  }
+
+  /** Calls it whenever the server is back. */
+  onReturn(listener: () => void): void {
+    this.onPresence((presence) => {
+      if (presence === "there") listener();
+    });
   }
 
   /** Sends a query. Throws NoAnswer, or an AbortError after `signal`. */
@@ -44,27 +71,32 @@ export class Client {
     const fields = Object.entries(parameters).filter((field): field is [string, string] => !!field[1]);
     const query = new URLSearchParams(fields).toString();
     let response: Response;
+    let body: T | { error: string };
     try {
       response = await fetch(`/api/${name}${query === "" ? "" : `?${query}`}`, {
         method,
         headers: { Authorization: `Bearer ${this.#token}` },
         signal: signal ?? null,
       });
+      // Cut off if the server ends meanwhile.
+      body = (await response.json()) as typeof body;
     } catch (cause) {
       if (signal?.aborted) throw cause;
-      this.#present(false);
-      throw new NoAnswer("The server does not answer.");
+      this.#present("gone");
+      throw new Gone();
     }
-    this.#present(true);
-    const body = (await response.json()) as T | { error: string };
+    const why = response.ok ? "" : (body as { error: string }).error;
+    if (response.status === 401) this.#present("refusing", why);
+    else this.#present("there");
     if (response.ok) return body as T;
-    throw new NoAnswer((body as { error: string }).error);
+    throw new NoAnswer(why);
   }
 
-  #present(isThere: boolean): void {
-    if (isThere === this.#isThere) return;
-    this.#isThere = isThere;
-    for (const listener of this.#listeners) listener(isThere);
+  #present(presence: Presence, why = ""): void {
+    if (presence === this.#presence) return;
+    this.#presence = presence;
+    tellAll(this.#listeners, presence, why);
+    if (presence === "there") for (const done of this.#waiting.splice(0)) done();
   }
 }
 

@@ -3,6 +3,7 @@ import type { Answer, Finding } from "../model";
 import { type Explained, type FindingChoice, findings } from "../sections/findings";
 import type { Selection } from "../state";
 import { busy, settle } from "./busy";
+import { Gone } from "./client";
 import { sameFinding } from "./same-finding";
 import type { Subject } from "./subject";
 
@@ -156,9 +157,14 @@ export class Findings {
     if (this.#hasWhole) return;
     this.#hasWhole = true;
     const { client, recording } = this.subject;
-    const answer = await client.get<Answer>("answer", { recording }).catch(() => null);
-    if (answer) this.#mark(answer);
-    else this.#hasWhole = false;
+    try {
+      this.#mark(await client.get<Answer>("answer", { recording }));
+    } catch (cause) {
+      this.#hasWhole = false;
+      if (!(cause instanceof Gone)) return;
+      await client.back();
+      await this.#findWhole();
+    }
   }
 
   #mark({ findings }: Answer): void {

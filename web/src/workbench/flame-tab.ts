@@ -1,6 +1,7 @@
 import { h } from "../dom";
 import { caption, flameGraph } from "../flame/graph";
 import type { FlameTree } from "../model";
+import { Gone } from "./client";
 import type { Subject } from "./subject";
 
 const MODES: [mode: string, label: string, says: string][] = [
@@ -22,6 +23,8 @@ export async function flame(subject: Subject, signal: AbortSignal): Promise<HTML
   // Wait for both: the reason why there is no graph is shown below the selection of another one.
   const [events, tree] = await Promise.allSettled([known, asked]);
   signal.throwIfAborted();
+  for (const part of [events, tree])
+    if (part.status === "rejected" && part.reason instanceof Gone) throw part.reason;
   const select = h(
     "select",
     { "aria-label": "Event" },

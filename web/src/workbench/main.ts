@@ -3,12 +3,15 @@ import "../flame/graph.css";
 import "../flame/scope.css";
 import "../style/index.css";
 import "./workbench.css";
-import { h } from "../dom";
+import { h, setText } from "../dom";
 import { count, date, plural } from "../format";
 import type { Listed, Report } from "../model";
-import { Client } from "./client";
+import { Client, Gone } from "./client";
 import { livePage } from "./live/page";
 import { page } from "./page";
+
+const GONE =
+  "The server does not answer. It may have been stopped: start helenus serve again and open its new link. This page goes on if it comes back.";
 
 /** Shows the page of the recording in the address, or of the only recording, or else the list. */
 async function show(app: HTMLElement, client: Client): Promise<void> {
@@ -54,27 +57,35 @@ function list(recordings: readonly Listed[]): HTMLElement {
 async function start(): Promise<void> {
   const app = document.getElementById("app");
   if (!app) return;
-  const gone = h(
-    "p",
-    { class: "gone", role: "alert", hidden: true },
-    "The server does not answer. It may have been stopped: start helenus serve again and open its new link. This page goes on if it comes back.",
-  );
+  const gone = h("p", { class: "gone", role: "alert", hidden: true });
   document.body.prepend(gone);
   const client = new Client();
-  client.onPresence((isThere) => {
-    gone.hidden = isThere;
+  client.onPresence((presence, why) => {
+    setText(gone, presence === "gone" ? GONE : why);
+    gone.hidden = presence === "there";
   });
-  try {
-    await show(app, client);
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    app.replaceChildren(h("p", { class: "missing failure", role: "alert" }, why));
-  }
+  let isMissing = false;
+  const open = async (): Promise<void> => {
+    isMissing = false;
+    try {
+      await show(app, client);
+    } catch (cause) {
+      isMissing = cause instanceof Gone;
+      const why = cause instanceof Error ? cause.message : String(cause);
+      // The reason is already there if the server refuses all.
+      if (why === gone.textContent && !gone.hidden) app.replaceChildren();
+      else app.replaceChildren(h("p", { class: "missing failure", role: "alert" }, why));
+    }
+  };
+  client.onReturn(() => {
+    if (isMissing) void open();
+  });
+  await open();
   let recording = recordingOf(location.hash);
   addEventListener("hashchange", () => {
-    // Each recording has a page of its own.
+    // Each recording has a page of its own, and so has a server that was started again, whose link has a token.
     const next = recordingOf(location.hash);
-    if (next !== recording) location.reload();
+    if (next !== recording || new URLSearchParams(location.hash.slice(1)).has("token")) location.reload();
     recording = next;
   });
 }

@@ -17,7 +17,7 @@ import { strip } from "../sections/strip";
 import { Store } from "../state";
 import { Theme } from "../theme";
 import { busy, settle } from "./busy";
-import type { Client } from "./client";
+import { type Client, Gone } from "./client";
 import { marker } from "./compare";
 import { Findings } from "./findings";
 import { nameOf, saveDialog } from "./save";
@@ -114,6 +114,7 @@ export function page(
       if (!signal.aborted) show(made);
     } catch (cause) {
       if (signal.aborted) return;
+      if (cause instanceof Gone) shown = "";
       const why = cause instanceof Error ? cause.message : String(cause);
       show([h("p", { class: "missing failure", role: "alert" }, why)]);
     }
@@ -142,6 +143,8 @@ export function page(
     if (resting !== null) clearTimeout(resting);
     resting = setTimeout(update, wait ? REST_MS : 0);
   };
+  // What failed meanwhile is asked for again.
+  client.onReturn(() => changed(false));
   store.subscribe((selection, previous) => changed(selection.more === previous.more));
   tabs.show();
   update();

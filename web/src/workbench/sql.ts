@@ -10,6 +10,7 @@ import { h } from "../dom";
 import { count, digits3, plural } from "../format";
 import type { Queried, Schema } from "../model";
 import { dataTable } from "../sections/data-table";
+import { Gone } from "./client";
 import { resultChart } from "./result-chart";
 import type { Subject } from "./subject";
 
@@ -86,6 +87,9 @@ async function show(subject: Subject, q: string, into: HTMLElement, signal: Abor
     if (signal.aborted) return;
     const why = cause instanceof Error ? cause.message : String(cause);
     into.replaceChildren(h("p", { class: "missing failure", role: "alert" }, why));
+    if (!(cause instanceof Gone)) return;
+    await subject.client.back();
+    if (!signal.aborted) await show(subject, q, into, signal);
   }
 }
 

@@ -298,7 +298,6 @@ test("a click on a node limits the live page to it, and a link to a node that is
   await expect(requests).toContainText("100");
 
   await page.goto(`${server.link}&recording=grows.helenus&tab=nodes&node=10.0.0.9`);
-  await page.reload();
   const state = page.locator(".live-state");
   await expect(state).toContainText("nothing was recorded of a node 10.0.0.9");
   await page.getByRole("button", { name: "All nodes" }).click();
@@ -414,10 +413,70 @@ test("a server that ends is shown, and the page goes on when it is back", async 
   await server.stop();
   await tab(page, "Statements").click();
   await expect(page.locator(".gone")).toContainText("The server does not answer");
+  await expect(page.locator("#panel")).toHaveText("The server does not answer.");
+  await page.keyboard.press("+");
+  await expect(page.locator(".window-answer")).toContainText("The server does not answer.");
   await server.start();
   await expect(page.locator(".gone")).toBeHidden({ timeout: 30_000 });
+  // What failed meanwhile comes by itself.
+  await expect(page.locator("#panel")).toContainText("/* 18-72 */");
+  await expect(page.locator(".window-answer")).toContainText("What delayed requests in 18-72");
   await tab(page, "Flame graph").click();
   await expect(page.locator("#panel canvas")).toBeVisible();
+});
+
+test("the tab of flame graphs and a query come by themselves when the server is back", async ({
+  page,
+  server,
+}) => {
+  await open(page, server.link);
+  for (const [name, shown] of [
+    ["Flame graph", "canvas"],
+    ["SQL", ".result table"],
+  ] as const) {
+    if (name === "SQL") {
+      await tab(page, name).click();
+      await expect(page.getByRole("textbox", { name: "SQL query" })).toBeVisible();
+      await server.stop();
+      await page.getByRole("textbox", { name: "SQL query" }).click();
+      await page.keyboard.press("ControlOrMeta+Enter");
+    } else {
+      await server.stop();
+      await tab(page, name).click();
+    }
+    await expect(page.locator("#panel")).toContainText("The server does not answer.");
+    await server.start();
+    await expect(page.locator(`#panel ${shown}`)).toBeVisible({ timeout: 30_000 });
+  }
+});
+
+test("a server that was started again says at once that it takes another link", async ({ page, server }) => {
+  await open(page, server.link);
+  await server.replace();
+  await expect(page.locator(".gone")).toContainText("open the link that helenus serve printed", {
+    timeout: 30_000,
+  });
+  await page.reload();
+  await expect(page.getByRole("alert")).toHaveText([/open the link that helenus serve printed/]);
+  // Its link works in the same tab.
+  await page.goto(server.link);
+  await expect(page.locator("#chart-throughput canvas").first()).toBeVisible();
+  await expect(page.locator(".gone")).toBeHidden();
+});
+
+test("a paused live page asks again for findings that failed", async ({ page, server }) => {
+  server.grow("grows.helenus");
+  await page.goto(`${server.link}&recording=grows.helenus`);
+  await expect(page.locator(".live-state")).toContainText("● Live");
+  const release = server.hold("answer");
+  await page.getByRole("button", { name: "Pause" }).click();
+  await expect(page.locator(".live-state")).toContainText("⏸ Paused");
+  await expect(page.locator(".window-answer").getByText("Searching for findings …")).toBeVisible();
+  await server.stop();
+  release();
+  await expect(page.locator(".window-answer")).toContainText("The server does not answer.");
+  await server.start();
+  await expect(page.locator(".window-answer")).toContainText("What delayed requests", { timeout: 30_000 });
 });
 
 test("without the token there is a way out", async ({ page, server }) => {

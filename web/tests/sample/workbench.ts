@@ -49,6 +49,7 @@ export class WorkbenchServer {
       .end(text);
   });
   #port = 0;
+  #token = TOKEN;
 
   async start(): Promise<void> {
     await new Promise<void>((done) => this.#server.listen(this.#port, "127.0.0.1", done));
@@ -60,12 +61,19 @@ export class WorkbenchServer {
     await new Promise((done) => this.#server.close(done));
   }
 
+  /** Ends it and starts another one in its place, with a token of its own. */
+  async replace(): Promise<void> {
+    await this.stop();
+    this.#token = [...this.#token].reverse().join("");
+    await this.start();
+  }
+
   get address(): string {
     return `http://127.0.0.1:${this.#port}/`;
   }
 
   get link(): string {
-    return `${this.address}#token=${TOKEN}`;
+    return `${this.address}#token=${this.#token}`;
   }
 
   /** Adds a recording that grows. */
@@ -107,7 +115,7 @@ export class WorkbenchServer {
 
   #answer(request: IncomingMessage): [number, unknown] {
     const url = new URL(request.url ?? "/", this.address);
-    if (request.headers.authorization !== `Bearer ${TOKEN}`)
+    if (request.headers.authorization !== `Bearer ${this.#token}`)
       return [401, { error: "the token is missing or wrong: open the link that helenus serve printed" }];
     if (url.pathname !== "/api/ping") this.asked.push(url);
     const window = url.searchParams.get("t") ?? "the whole recording";

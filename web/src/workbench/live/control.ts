@@ -1,6 +1,6 @@
 import { h, setText } from "../../dom";
 import type { Controlled, Controls } from "../../model";
-import type { Client, Parameters } from "../client";
+import { type Client, Gone, type Parameters } from "../client";
 
 const EACH_MS = 5000;
 const MINUTES: [number, string][] = [
@@ -29,6 +29,8 @@ export class Control {
   /** Each form with what it was made of. */
   readonly #forms = new Map<string, { of: string; form: HTMLElement }>();
   readonly #node = h("select", {});
+  /** Whether what is said is why the last question failed. */
+  #isLost = false;
   #askedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -44,8 +46,16 @@ export class Control {
     this.#askedAt = performance.now();
     this.client
       .get<Controls>("controls", { recording: this.recording })
-      .then((controls) => this.#show(controls))
-      .catch((cause: unknown) => this.#say(cause));
+      .then((controls) => {
+        this.#show(controls);
+        if (this.#isLost) setText(this.#said, "");
+        this.#isLost = false;
+      })
+      .catch((cause: unknown) => {
+        this.#say(cause);
+        this.#isLost = true;
+        if (cause instanceof Gone) this.#askedAt = Number.NEGATIVE_INFINITY;
+      });
   }
 
   #say(cause: unknown): void {

@@ -2,7 +2,7 @@ import { h, setText } from "../../dom";
 import type { Answer, LiveFindings, LiveView } from "../../model";
 import { SEVERITY } from "../../sections/findings";
 import { busy, settle } from "../busy";
-import type { Client } from "../client";
+import { type Client, Gone } from "../client";
 import { utc } from "./lines";
 
 /** How often the findings of the last minute are requested. The server searches for new ones less often. */
@@ -61,7 +61,8 @@ export class RecentFindings {
     this.#ask(at)
       .catch((cause: unknown) => {
         if (at === this.#wanted) this.#show(cause instanceof Error ? cause.message : String(cause), [], "");
-        return at;
+        // One that is gone may come back.
+        return cause instanceof Gone ? null : at;
       })
       .then((shown) => {
         this.#shown = at === this.#wanted ? shown : null;

@@ -286,6 +286,8 @@ export function livePage(
 
   store.subscribe(() => void ask());
   theme.subscribe(() => void ask());
+  // A paused page asks for nothing otherwise.
+  client.onReturn(() => void ask());
   void ask();
   // A paused page asks for nothing, and its charts still have to be as wide as their panels.
   new ResizeObserver(() => view && show(view)).observe(heat.root);
