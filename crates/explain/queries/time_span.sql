@@ -7,7 +7,6 @@ FROM (
   UNION ALL SELECT min(time_ns - interval_ns), max(time_ns) FROM threads
   UNION ALL SELECT min(time_ns), max(time_ns) FROM pools
   UNION ALL SELECT min(time_ns), max(time_ns) FROM table_stats
-  UNION ALL SELECT min(time_ns), max(time_ns) FROM sstables
   UNION ALL SELECT min(time_ns - interval_ns), max(time_ns) FROM probes
   UNION ALL SELECT min(time_ns - interval_ns), max(time_ns) FROM valves
   UNION ALL SELECT min(start_ns), max(start_ns + duration_ns) FROM pauses

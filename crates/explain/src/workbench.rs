@@ -96,11 +96,14 @@ pub struct Listed {
     pub created: String,
     pub nodes: Vec<String>,
     pub requests: u64,
-    /// Whether the recording is closed. One that is not closed can be opened once its recorder has ended.
+    /// Whether the recording is closed. One that is not closed has a live page.
     pub is_closed: bool,
+    /// Whether a recorder writes it now.
+    pub is_growing: bool,
 }
 
 impl Listed {
+    /// As its manifest says, which does not know whether a recorder that has not closed it is still there.
     pub fn of(name: &str, manifest: &Manifest) -> Listed {
         let rows = |table: &str| manifest.tables.get(table).map_or(0, |facts| facts.rows);
         let requests = if rows("requests") > 0 { rows("requests") } else { rows("wire") };
@@ -111,6 +114,7 @@ impl Listed {
             nodes: manifest.nodes.iter().map(|node| node.address.clone()).collect(),
             requests,
             is_closed: manifest.state != helenus_recording::State::Writing,
+            is_growing: false,
         }
     }
 }

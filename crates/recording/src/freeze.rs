@@ -22,23 +22,24 @@ const WHOLE: &str = "stacks";
 const STATES_WITHIN_NS: i64 = 10_000_000_000;
 
 /// Copies what happened from `from_ns` to `to_ns`, on the clock of the recording, into a new recording at `out`: rows
-/// that overlap that window, and the states before it. The recording may be growing, and is not changed.
+/// that overlap that window, and the states before it. The recording may be growing, and is not changed. Once `is_wanted` says
+/// no, nothing is left behind.
 pub fn freeze(
     recording: &Recording,
     (from_ns, to_ns): (i64, i64),
     out: &Path,
-    title: &str,
-    command: &str,
+    (title, command): (&str, &str),
+    is_wanted: &dyn Fn() -> bool,
 ) -> Result<Manifest, Error> {
-    new_recording(out, |folder| write(recording, (from_ns, to_ns), folder, title, command))
+    new_recording(out, |folder| write(recording, (from_ns, to_ns), folder, (title, command), is_wanted))
 }
 
 fn write(
     recording: &Recording,
     (from_ns, to_ns): (i64, i64),
     out: &Folder,
-    title: &str,
-    command: &str,
+    (title, command): (&str, &str),
+    is_wanted: &dyn Fn() -> bool,
 ) -> Result<Manifest, Error> {
     let whole = recording.manifest();
     let begins = recording.segments();
@@ -62,7 +63,7 @@ fn write(
                 continue;
             }
             let place = out.make_inner(table.name)?;
-            let rows = copy(&part, &place, &format!("part-{number}"), table, of_rows)
+            let rows = copy(&part, &place, &format!("part-{number}"), (table, of_rows), is_wanted)
                 .map_err(|error| error.writing(place.path()))?;
             number += usize::from(rows > 0);
         }
@@ -82,11 +83,20 @@ fn write(
     Ok(manifest)
 }
 
-fn copy(from: &Part, place: &Folder, stem: &str, table: &Table, window: (i64, i64)) -> Result<u64, Error> {
+fn copy(
+    from: &Part,
+    place: &Folder,
+    stem: &str,
+    (table, window): (&Table, (i64, i64)),
+    is_wanted: &dyn Fn() -> bool,
+) -> Result<u64, Error> {
     let schema = table.arrow_schema();
     let mut out = ParquetFile::create(place, stem, table, Arc::clone(&schema))?;
     for batch in from.batches()? {
         let batch = batch?;
+        if !is_wanted() {
+            return Err(Error::Ended);
+        }
         let batch = filter_record_batch(&batch, &within(table, &batch, window)?)?;
         if batch.num_rows() > 0 {
             out.write(&rows_at(table, &batch, 0)?)?;

@@ -220,6 +220,11 @@ impl Evidence {
         self.judged.hull().unwrap_or(self.span)
     }
 
+    /// Whether the user asked about a part of the recording.
+    pub(crate) fn asks_for_part(&self) -> bool {
+        self.asked.is_some()
+    }
+
     /// Whether a time is in the interval that the user asked about.
     pub(crate) fn is_asked(&self, time_ns: i64) -> bool {
         self.asked.is_none_or(|asked| asked.contains(time_ns))

@@ -54,6 +54,7 @@ struct DiskInterval {
 #[derive(Debug)]
 struct Process {
     window: Interval,
+    pid: i64,
     name: String,
     role: String,
     cpu_ns: i64,
@@ -64,6 +65,8 @@ struct Process {
 pub(crate) struct Consumer {
     pub(crate) process: String,
     pub(crate) cpus: f64,
+    /// The one of them that used the most.
+    pub(crate) pid: i64,
 }
 
 /// A disk during an interval in which it was slow.
@@ -119,11 +122,11 @@ impl Shortage {
             shortage.disks.push(disk);
         }
         let rows = engine.sql(&query::PROCESS_CPU.fill(&[]))?;
-        let (time, interval, cpu) =
-            (rows.integers("time_ns")?, rows.integers("interval_ns")?, rows.integers("cpu_ns")?);
+        let (time, interval) = (rows.integers("time_ns")?, rows.integers("interval_ns")?);
+        let (pid, cpu) = (rows.integers("pid")?, rows.integers("cpu_ns")?);
         for (row, (name, role)) in rows.texts("process")?.into_iter().zip(rows.texts("role")?).enumerate() {
             let window = window(&time, &interval, row);
-            shortage.processes.push(Process { window, name, role, cpu_ns: cpu[row] });
+            shortage.processes.push(Process { window, pid: pid[row], name, role, cpu_ns: cpu[row] });
         }
         Ok(shortage)
     }
@@ -196,13 +199,17 @@ impl Shortage {
     fn consumers(&self, windows: &[Interval], role: &str) -> Vec<Consumer> {
         let seen = merge(self.processes.iter().map(|process| process.window).collect());
         let seen_ns: i64 = windows.iter().map(|window| covered_ns(&seen, *window)).sum();
-        let mut by_name: BTreeMap<&str, f64> = BTreeMap::new();
+        let mut by_name: BTreeMap<&str, BTreeMap<i64, f64>> = BTreeMap::new();
         for process in self.processes.iter().filter(|process| process.role == role) {
             let inside = covered_ns(windows, process.window) as f64 / process.window.length().max(1) as f64;
-            *by_name.entry(&process.name).or_default() += inside * process.cpu_ns as f64;
+            *by_name.entry(&process.name).or_default().entry(process.pid).or_default() +=
+                inside * process.cpu_ns as f64;
         }
-        let consumer =
-            |(process, ns): (&str, f64)| Consumer { process: process.into(), cpus: ns / seen_ns.max(1) as f64 };
+        let consumer = |(process, by_pid): (&str, BTreeMap<i64, f64>)| Consumer {
+            process: process.into(),
+            cpus: by_pid.values().sum::<f64>() / seen_ns.max(1) as f64,
+            pid: by_pid.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(pid, _)| *pid),
+        };
         let mut consumers: Vec<Consumer> = by_name.into_iter().map(consumer).filter(|one| one.cpus >= 0.01).collect();
         consumers.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
         consumers

@@ -66,9 +66,13 @@ impl Check for CpuSaturation {
         let other = others.first().filter(|_| names.is_some());
         let are_most = clients_cpus >= WORTH_NAMING_CPUS && clients_cpus > own;
         finding.next = match (other, clients.first().filter(|_| are_most)) {
+            (Some(one), _) | (None, Some(one)) if one.process.starts_with("helenus") => format!(
+                "{} (pid {}) is Helenus: end recorders that nobody needs, record fewer sources, or set a --budget.",
+                one.process, one.pid
+            ),
             (Some(one), _) | (None, Some(one)) => format!(
-                "move {} off this machine, or keep it off the node's CPUs (taskset, AllowedCPUs of systemd).",
-                one.process
+                "move {} (pid {}) off this machine, or keep it off the node's CPUs (taskset, AllowedCPUs of systemd).",
+                one.process, one.pid
             ),
             (None, None) => {
                 "ask less of the node or add CPUs; `helenus flame RECORDING` shows what uses them (record with --stacks on)."

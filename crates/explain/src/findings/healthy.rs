@@ -73,6 +73,7 @@ fn too_few(evidence: &Evidence, judged: usize, max: String) -> Finding {
 /// The finding if no requests were recorded: nothing can be called healthy.
 pub(super) fn nothing_to_judge(evidence: &Evidence) -> Finding {
     let title = match evidence.requests.rows.len() {
+        0 if evidence.asks_for_part() => "No requests were recorded in this time".to_string(),
         0 => "No requests were recorded".to_string(),
         some => format!(
             "{} recorded, none of them in a measured phase",
@@ -83,7 +84,13 @@ pub(super) fn nothing_to_judge(evidence: &Evidence) -> Finding {
                   with CAP_NET_RAW, where clients do not use TLS."
         .to_string();
     let mut finding = Finding::new("no-requests", Severity::Information, title, detail, evidence.judged_hull());
-    finding.next = "record as root or with the agent (`helenus record`), or drive a load with `helenus load`.".into();
+    finding.next = match evidence.asks_for_part() {
+        true => {
+            "choose a longer time; if there are requests in none, record as root or with the agent (`helenus record`)."
+                .into()
+        }
+        false => "record as root or with the agent (`helenus record`), or drive a load with `helenus load`.".into(),
+    };
     finding.weight = f64::MAX;
     finding
 }

@@ -155,6 +155,8 @@ pub struct LiveSeries {
     /// Milliseconds of stops in each second, added up over nodes.
     pub gc_ms_per_s: Vec<f64>,
     pub safepoint_ms_per_s: Vec<f64>,
+    /// Stalls of the nodes' processes, whatever their cause, where they began.
+    pub stall_ms_per_s: Vec<f64>,
     /// The most tasks that waited at one time in any pool.
     pub pending: Vec<f64>,
     pub read_bytes_per_s: Vec<f64>,

@@ -5,8 +5,8 @@ use super::{Live, LiveWindow, parts};
 use std::collections::BTreeSet;
 
 impl Live {
-    /// The nodes of which something was recorded in a window, by name.
-    pub fn nodes(&self, window: LiveWindow) -> Vec<LiveNode> {
+    /// The nodes of which something was recorded in a window.
+    pub fn node_names(&self, window: LiveWindow) -> BTreeSet<&str> {
         let mut names: BTreeSet<&str> = BTreeSet::new();
         for (_, bin) in self.within(window) {
             let of_requests = bin.requests.by_node().map(|(number, _)| number);
@@ -16,10 +16,15 @@ impl Live {
             names.extend(bin.pools.iter().map(|(number, _)| parts(self.names.pools.name(*number)).0));
             names.extend(bin.groups.iter().map(|(number, _)| parts(self.names.groups.name(*number)).0));
         }
-        let windows = names.into_iter().filter_map(|name| Some((name, self.of_node(window, name)?)));
-        let rows =
-            windows.filter(|(name, of)| !name.is_empty() && window.node.is_none_or(|node| Some(node) == of.node));
-        rows.map(|(name, of)| self.node(name, of)).collect()
+        names.retain(|name| !name.is_empty());
+        names
+    }
+
+    /// A row for each node of which something was recorded in a window, by name.
+    pub fn nodes(&self, window: LiveWindow) -> Vec<LiveNode> {
+        let windows = self.node_names(window).into_iter().filter_map(|name| Some((name, self.of_node(window, name)?)));
+        let wanted = windows.filter(|(_, of)| window.node.is_none_or(|node| Some(node) == of.node));
+        wanted.map(|(name, of)| self.node(name, of)).collect()
     }
 
     fn node(&self, name: &str, window: LiveWindow) -> LiveNode {

@@ -1,7 +1,7 @@
 //! Time series of a window.
 
 use super::answers::{LiveCpu, LiveGroup, LiveGroupSeries, LiveSeries, seconds};
-use super::bin::{Bin, Cell, CpuTime};
+use super::bin::{Bin, Cell, CpuTime, StopKind};
 use super::traffic::Added;
 use super::{Live, LiveBy, LiveWindow};
 
@@ -71,6 +71,11 @@ impl Live {
             let sum = |value: &dyn Fn(&Bin) -> f64| bins.iter().map(|bin| value(bin)).sum::<f64>();
             series.gc_ms_per_s.push(sum(&|bin| bin.stopped(window.node).gc_ns as f64) / 1e6 / covered_s);
             series.safepoint_ms_per_s.push(sum(&|bin| bin.stopped(window.node).safepoint_ns as f64) / 1e6 / covered_s);
+            let stalled = |bin: &Bin| {
+                let own = bin.stops.iter().filter(|stop| window.node.is_none_or(|node| node == stop.node));
+                own.filter(|stop| stop.kind == StopKind::ServerStall).map(|stop| stop.duration_ns as f64).sum::<f64>()
+            };
+            series.stall_ms_per_s.push(sum(&stalled) / 1e6 / covered_s);
             let pools = bins.iter().flat_map(|bin| bin.pools.iter());
             let of_node = pools.filter(|(number, _)| is_shown(*number));
             let pending = of_node.map(|(_, pool)| pool.most_pending).max();

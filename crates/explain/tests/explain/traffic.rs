@@ -2,13 +2,11 @@
 
 use crate::world::{MS, NODE, Random, S, T0, check_wording};
 use arrow::array::AsArray;
-use arrow::datatypes::Int64Type;
 use helenus_explain::{
     Engine, Explanation, Options, Provider, Severity, TrafficFilter, client_traffic, contradictions, explain,
     statement_detail, statement_traffic,
 };
 use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, rows};
-use std::cell::Cell;
 use tempfile::TempDir;
 
 pub const SECONDS: i64 = 20;

@@ -1,4 +1,5 @@
 use super::recorders;
+use crate::interrupt::cancel_on_signals;
 use crate::{flushed, terminal};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -46,6 +47,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         }
         false => recorders::recording_of(&super::nodes::address(&arguments.what)?.ip().to_string())?,
     };
+    let cancel = cancel_on_signals()?;
     let recording = flushed::recording(&path)?;
     let out = arguments.output.unwrap_or_else(|| super::new_recording("freeze"));
     let ns = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
@@ -53,7 +55,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let title =
         arguments.title.unwrap_or_else(|| format!("{}, {:?} frozen", recording.manifest().title, arguments.last));
     let window = (end_ns.saturating_sub(ns(arguments.last)), end_ns);
-    let manifest = freeze(&recording, window, &out, &title, &super::command_line())?;
+    let manifest = freeze(&recording, window, &out, (&title, &super::command_line()), &|| !cancel.is_cancelled())?;
     let rows = manifest.tables.values().map(|table| table.rows).sum();
     terminal::done(format_args!("{} rows in {}", terminal::count(rows), out.display()));
     if arguments.json {

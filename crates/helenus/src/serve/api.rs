@@ -2,7 +2,7 @@
 
 use super::asked::Asked;
 use super::control::{Control, Wanted, WantedPlacement, WantedSetting, WantedSource, WantedValve};
-use super::library::Library;
+use super::library::{Identity, Library};
 use super::live::{Followed, Follower, Part};
 use super::question::Question;
 use super::save::Saves;
@@ -34,8 +34,8 @@ pub(super) struct Api {
     followed: Arc<Followed>,
     saves: Arc<Saves>,
     control: Arc<Control>,
-    /// The time span of each recording that was requested.
-    spans: Arc<Mutex<HashMap<String, (i64, i64)>>>,
+    /// The time span of each closed recording that was requested.
+    spans: Arc<Mutex<HashMap<Identity, (i64, i64)>>>,
 }
 
 impl Api {
@@ -64,8 +64,8 @@ impl Api {
             return Answer::error(StatusCode::FORBIDDEN, why);
         }
         // The answers about a growing recording change, so they are not cached.
-        let is_kept = question.is_kept() && asked.text("recording").is_some_and(|name| self.library.is_closed(name));
-        let key = is_kept.then(|| format!("{name}?{parameters}"));
+        let closed = asked.text("recording").filter(|_| question.is_kept()).and_then(|name| self.library.closed(name));
+        let key = closed.map(|identity| format!("{name}?{parameters} {identity:?}"));
         let (library, spans) = (Arc::clone(&self.library), Arc::clone(&self.spans));
         let (followed, saves) = (Arc::clone(&self.followed), Arc::clone(&self.saves));
         let (control, who) = (Arc::clone(&self.control), asker.who);
@@ -85,7 +85,7 @@ impl Api {
 /// The recording and window of a query, with access to the data.
 struct Subject<'a> {
     library: &'a Library,
-    spans: &'a Mutex<HashMap<String, (i64, i64)>>,
+    spans: &'a Mutex<HashMap<Identity, (i64, i64)>>,
     followed: &'a Followed,
     saves: &'a Saves,
     control: &'a Control,
@@ -123,10 +123,7 @@ impl Subject<'_> {
                 let (from, to) = self.window_or_all()?;
                 json(&gc(&self.engine()?, ((to - from) / GC_INTERVALS).max(SHORTEST_GC_INTERVAL_NS))?)
             }
-            Question::Events => {
-                let span = self.span()?;
-                json(&happened(&self.engine()?, self.window_or_all()?, span.0)?)
-            }
+            Question::Events => json(&happened(&self.engine()?, self.window_or_all()?, self.zero_ns()?)?),
             Question::Schema => json(&schema(&self.engine()?)?),
             Question::Sql => json(&query(&self.engine()?, self.asked.needed("q")?, QUERIED_ROWS)?),
             Question::Compare => self.compared(),
@@ -195,7 +192,7 @@ impl Subject<'_> {
         }
         let span = self.span()?;
         match self.asked.text(name) {
-            Some(_) => self.asked.window(name, span),
+            Some(_) => self.asked.window_from(name, self.zero_ns()?, span),
             // Start of the recording, in seconds since the Unix epoch.
             None => self.asked.window_from("at", 0, span),
         }
@@ -205,16 +202,26 @@ impl Subject<'_> {
         Ok(self.window("t")?.unwrap_or(self.span()?))
     }
 
+    /// The time from which seconds count: the start of the recording, or that of the asker's page, since the oldest rows of
+    /// a growing recording may be deleted.
+    fn zero_ns(&self) -> Result<i64> {
+        match self.asked.text("zero") {
+            Some(zero) => zero.parse().context("zero= takes nanoseconds since the Unix epoch"),
+            None => Ok(self.span()?.0),
+        }
+    }
+
     /// The interval from the first recorded row to the last.
     fn span(&self) -> Result<(i64, i64)> {
         let name = self.asked.needed("recording")?;
         let known = || self.spans.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(span) = known().get(name) {
-            return Ok(*span);
+        let closed = self.library.closed(name);
+        if let Some(span) = closed.as_ref().and_then(|identity| known().get(identity).copied()) {
+            return Ok(span);
         }
         let span = self.engine_of(name, None)?.recorded_ns()?;
-        if self.library.is_closed(name) {
-            known().insert(name.to_string(), span);
+        if let Some(identity) = closed {
+            known().insert(identity, span);
         }
         Ok(span)
     }
@@ -250,7 +257,7 @@ impl Subject<'_> {
             }
             (window, _) => self.engine_of(self.asked.needed("recording")?, window)?,
         };
-        json(&window(&engine, &options, self.span()?.0)?)
+        json(&window(&engine, &options, self.zero_ns()?)?)
     }
 
     fn flame(&self) -> Result<Flame> {

@@ -28,17 +28,13 @@ impl Asked {
         self.text(name).map(str::parse).transpose().with_context(|| format!("{name}= takes a whole number"))
     }
 
-    /// Parses `10.5-20`, in seconds since the start of the recording.
-    pub(super) fn window(&self, name: &str, span: (i64, i64)) -> Result<Option<(i64, i64)>> {
-        self.window_from(name, span.0, span)
-    }
-
-    /// The window in seconds since `zero_ns`.
+    /// Parses `10.5-20`, in seconds since `zero_ns`; cut to `span`.
     pub(super) fn window_from(&self, name: &str, zero_ns: i64, span: (i64, i64)) -> Result<Option<(i64, i64)>> {
         let (first_ns, last_ns) = span;
         let Some(text) = self.text(name) else { return Ok(None) };
         let edges = text.split_once('-').and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
-        let Some((from, to)): Option<(f64, f64)> = edges else { bail!("`{text}` is no window, such as 10.5-20") };
+        let edges = edges.filter(|(from, to): &(f64, f64)| from.is_finite() && to.is_finite());
+        let Some((from, to)) = edges else { bail!("`{text}` is no window, such as 10.5-20") };
         let at = |seconds: f64| zero_ns.saturating_add((seconds * 1e9) as i64);
         let (from, to) = (at(from).max(first_ns), at(to).min(last_ns));
         if from >= to {

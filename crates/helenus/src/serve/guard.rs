@@ -36,7 +36,10 @@ impl Guard {
         let text =
             |name: &str| request.headers().get(name).map(|value| value.to_str().unwrap_or("?").to_ascii_lowercase());
         let refuse = |why: &str| Err(Answer::error(StatusCode::FORBIDDEN, why));
-        if !text(HOST.as_str()).is_some_and(|host| self.hosts.contains(&host)) {
+        let hosts = request.headers().get_all(HOST).iter().count();
+        let asked = request.uri().authority().map(|authority| authority.as_str().to_ascii_lowercase());
+        let is_own = |host: &String| self.hosts.contains(host);
+        if hosts != 1 || !text(HOST.as_str()).as_ref().is_some_and(is_own) || !asked.as_ref().is_none_or(is_own) {
             return refuse("this server answers to its own address only: open the link that helenus serve printed");
         }
         if let Some(origin) = text(ORIGIN.as_str())

@@ -3,7 +3,8 @@
 
 use anyhow::{Context, Result, bail};
 use helenus_explain::Listed;
-use helenus_recording::{Manifest, Recording, State};
+use helenus_recording::{Manifest, Recording, State, Tail};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -13,6 +14,11 @@ const DEEPEST: usize = 3;
 const MOST: usize = 1000;
 /// The most files and folders to visit.
 const MOST_ENTRIES: usize = 20_000;
+
+const MANIFEST: &str = "manifest.json";
+
+/// Identifier of a closed recording, with inode and time of its manifest.
+pub type Identity = (String, u64, i64, i64);
 
 #[derive(Debug)]
 pub struct Library {
@@ -73,7 +79,9 @@ impl Library {
                 true => Recording::open(&path).map_or(manifest, |recording| recording.manifest().clone()),
                 false => manifest,
             };
-            found.push((manifest.created_ns, Listed::of(&name, &manifest)));
+            let is_growing =
+                manifest.state == State::Writing && Tail::open(&path, i64::MAX).is_ok_and(|tail| tail.is_growing());
+            found.push((manifest.created_ns, Listed { is_growing, ..Listed::of(&name, &manifest) }));
         }
         found.sort_by_key(|(created_ns, _)| std::cmp::Reverse(*created_ns));
         found.into_iter().map(|(_, listed)| listed).collect()
@@ -90,10 +98,12 @@ impl Library {
         found.map(|(_, path)| path).with_context(|| format!("there is no recording {name} in the opened folder"))
     }
 
-    /// Whether the recording is closed, so that it does not change any more.
-    pub fn is_closed(&self, name: &str) -> bool {
-        let manifest = self.path(name).ok().and_then(|path| Manifest::of(&path).ok());
-        manifest.is_some_and(|manifest| manifest.state != State::Writing)
+    /// If the recording is closed, so that it does not change any more: what tells it from another one that has had its name.
+    pub fn closed(&self, name: &str) -> Option<Identity> {
+        let path = self.path(name).ok()?;
+        let closed = Manifest::of(&path).ok().filter(|manifest| manifest.state != State::Writing)?;
+        let file = path.join(MANIFEST).metadata().ok()?;
+        Some((closed.id, file.ino(), file.mtime(), file.mtime_nsec()))
     }
 
     /// Names and paths of the recordings.
@@ -140,5 +150,5 @@ fn folder_of(path: &Path) -> PathBuf {
 }
 
 fn is_recording(folder: &Path) -> bool {
-    folder.join("manifest.json").symlink_metadata().is_ok_and(|file| file.is_file())
+    folder.join(MANIFEST).symlink_metadata().is_ok_and(|file| file.is_file())
 }

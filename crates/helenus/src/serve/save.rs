@@ -39,7 +39,7 @@ impl Saves {
         let from = flushed::recording(&library.path(recording)?)?;
         room_for(&from, library.saves())?;
         let title = title(&from.manifest().title, window);
-        let manifest = freeze(&from, window, &out, &title, &command_line())?;
+        let manifest = freeze(&from, window, &out, (&title, &command_line()), &|| true)?;
         library.add_saved(&name);
         let tables = manifest.tables.values();
         let (rows, bytes) = tables.fold((0, 0), |(rows, bytes), table| (rows + table.rows, bytes + table.bytes));

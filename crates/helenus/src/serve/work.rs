@@ -3,8 +3,8 @@
 
 use anyhow::Result;
 use helenus_explain::{Stop, Stopper};
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
@@ -19,6 +19,8 @@ const KEPT_BYTES: usize = 96 << 20;
 pub(super) struct Work {
     room: Arc<Semaphore>,
     kept: Mutex<Kept>,
+    /// Queries that run, by the key of their answer: equal ones wait for the first.
+    running: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
 }
 
 /// The cached answers, the oldest first.
@@ -30,7 +32,7 @@ struct Kept {
 
 impl Work {
     pub(super) fn new() -> Work {
-        Work { room: Arc::new(Semaphore::new(AT_A_TIME)), kept: Mutex::default() }
+        Work { room: Arc::new(Semaphore::new(AT_A_TIME)), kept: Mutex::default(), running: Mutex::default() }
     }
 
     /// Runs a query, and caches its answer under `key` if there is one.
@@ -39,6 +41,11 @@ impl Work {
         key: Option<String>,
         question: impl FnOnce(Stop) -> Result<String> + Send + 'static,
     ) -> Result<Arc<str>> {
+        let turn = key.as_ref().map(|key| self.turn(key));
+        let _turn = match &turn {
+            Some(turn) => Some(turn.lock().await),
+            None => None,
+        };
         if let Some(kept) = key.as_ref().and_then(|key| self.kept().get(key)) {
             return Ok(kept);
         }
@@ -55,6 +62,18 @@ impl Work {
             self.kept().put(key, Arc::clone(&answer));
         }
         Ok(answer)
+    }
+
+    /// Held by the query that computes the answer of a key.
+    fn turn(&self, key: &str) -> Arc<tokio::sync::Mutex<()>> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.retain(|_, turn| turn.strong_count() > 0);
+        if let Some(turn) = running.get(key).and_then(Weak::upgrade) {
+            return turn;
+        }
+        let turn = Arc::default();
+        running.insert(key.to_string(), Arc::downgrade(&turn));
+        turn
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {

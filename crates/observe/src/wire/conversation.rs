@@ -568,6 +568,18 @@ mod tests {
         captured.iter().filter_map(|one| Some((one.time_ns, Packet::read(&one.bytes, 9042)?))).collect()
     }
 
+    /// The packets as if several clients sent the same at the same time.
+    fn of_clients(captured: &[Captured], clients: u16) -> Vec<(i64, Packet<'_>)> {
+        let copies = packets(captured).into_iter().flat_map(|(time_ns, packet)| {
+            (0..clients).map(move |copy| {
+                let mut packet = packet;
+                packet.client.set_port(packet.client.port().wrapping_add(copy * 150));
+                (time_ns, packet)
+            })
+        });
+        copies.collect()
+    }
+
     #[test]
     fn every_request_of_real_captures_is_paired() {
         for file in ["v4-snappy", "v5", "v5-lz4"] {
@@ -631,15 +643,7 @@ mod tests {
     #[test]
     fn of_fewer_connections_every_request_is_paired() {
         let captured = captured("v5");
-        // Several clients that send the same at the same time.
-        let copies = packets(&captured).into_iter().flat_map(|(time_ns, packet)| {
-            (0..32).map(move |copy| {
-                let mut packet = packet;
-                packet.client.set_port(packet.client.port().wrapping_add(copy * 150));
-                (time_ns, packet)
-            })
-        });
-        let all: Vec<(i64, Packet<'_>)> = copies.collect();
+        let all = of_clients(&captured, 32);
         let mut whole = Vec::new();
         let mut conversations = Conversations::new(node());
         all.iter()
@@ -699,14 +703,7 @@ mod tests {
     #[test]
     fn connections_that_were_left_out_are_followed_again() {
         let captured = captured("v5");
-        let copies = packets(&captured).into_iter().flat_map(|(time_ns, packet)| {
-            (0..32).map(move |copy| {
-                let mut packet = packet;
-                packet.client.set_port(packet.client.port().wrapping_add(copy * 150));
-                (time_ns, packet)
-            })
-        });
-        let all: Vec<(i64, Packet<'_>)> = copies.collect();
+        let all = of_clients(&captured, 32);
         let mut conversations = Conversations::new(node());
         let (first, second) = (all.len() / 3, all.len() * 2 / 3);
         let take = |conversations: &mut Conversations, part: &[(i64, Packet<'_>)]| {

@@ -336,6 +336,27 @@ fn a_tail_begins_with_the_segment_of_a_time() {
 }
 
 #[test]
+fn a_tail_of_a_copy_has_the_rows_of_all_of_its_segments() {
+    let (place, folder) = place();
+    let mut keeper = begin(&folder, an_hour());
+    for segment in 0..3 {
+        append(keeper.recorder(), segment * 10..segment * 10 + 10);
+        turn(&mut keeper);
+    }
+    keeper.close(&mut |_| {}).unwrap();
+    let copy = place.path().join("copy");
+    let recording = Recording::open(&folder).unwrap();
+    let all = (0, i64::MAX);
+    let ended = crate::freeze(&recording, all, &copy, ("copy", "test"), &|| false);
+    assert!(matches!(ended, Err(crate::Error::Ended)), "{ended:?}");
+    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1, "nothing is left behind");
+    crate::freeze(&recording, all, &copy, ("copy", "test"), &|| true).unwrap();
+    let mut tail = Tail::open(&copy, 0).unwrap();
+    assert!(new_in(&mut tail).into_iter().eq(0..30));
+    assert!(new_in(&mut tail).is_empty());
+}
+
+#[test]
 fn a_window_is_frozen_with_the_state_before_it() {
     let (place, folder) = place();
     let mut keeper = begin(&folder, an_hour());
@@ -363,7 +384,7 @@ fn a_window_is_frozen_with_the_state_before_it() {
     turn(&mut keeper);
     let out = place.path().join("frozen");
     let recording = Recording::open(&folder).unwrap();
-    crate::freeze(&recording, (at(30), at(40)), &out, "frozen", "test").unwrap();
+    crate::freeze(&recording, (at(30), at(40)), &out, ("frozen", "test"), &|| true).unwrap();
     let frozen = Recording::open(&out).unwrap();
     let mut expected: Vec<i64> = (30..=40).map(at).collect();
     expected.insert(0, at(5));
@@ -374,7 +395,7 @@ fn a_window_is_frozen_with_the_state_before_it() {
     assert_eq!((frozen.manifest().state, frozen.manifest().kept), (State::Closed, None));
     let merged = crate::merge(&[recording.clone(), frozen], &[], &place.path().join("m"), "", "");
     assert!(matches!(merged, Err(Error::MergedTwice { .. })));
-    let nothing = crate::freeze(&recording, (at(-50), at(-40)), &place.path().join("nothing"), "", "");
+    let nothing = crate::freeze(&recording, (at(-50), at(-40)), &place.path().join("nothing"), ("", ""), &|| true);
     assert!(matches!(nothing, Err(Error::NothingIn { .. })), "{nothing:?}");
     assert!(!place.path().join("nothing").exists());
     keeper.close(&mut |_| {}).unwrap();
@@ -395,7 +416,7 @@ fn a_frozen_window_has_the_stacks_of_its_segments() {
     flushed_of(&keeper, "stacks", 1);
     flushed_of(&keeper, "samples", 1);
     let recording = Recording::open(&folder).unwrap();
-    let freeze = |window, name: &str| crate::freeze(&recording, window, &place.path().join(name), "", "");
+    let freeze = |window, name: &str| crate::freeze(&recording, window, &place.path().join(name), ("", ""), &|| true);
     let frozen = freeze((at(25), at(35)), "frozen").unwrap();
     assert_eq!((frozen.tables["samples"].rows, frozen.tables["stacks"].rows), (1, 1));
     let nothing = freeze((at(50), at(60)), "nothing");

@@ -18,6 +18,8 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
+/// The kind of warnings that no new segment could be begun.
+const TURNING: &str = "turning";
 /// The shortest time that can be kept; shorter segments are not worthwhile.
 const SHORTEST: Duration = Duration::from_secs(10);
 /// The smallest size that can be kept; a smaller segment has no room for the rows that are recorded while it ends.
@@ -320,8 +322,13 @@ impl<'a> Recording<'a> {
     fn turn(&mut self, steps: &Steps) {
         let next = match self.keeper.begin_next() {
             Ok(next) => next,
-            Err(error) => return self.say_once(steps, format!("{error}; recording goes on in the same segment")),
+            // The text names a new segment each time.
+            Err(error) => {
+                let line = format!("{error}; recording goes on in the same segment");
+                return self.say_once_of(steps, TURNING, &line);
+            }
         };
+        self.said.remove(TURNING);
         let turned = match &mut self.attached {
             Some((observation, watched)) => observation.continue_in(&next, watched, &self.options, &self.events),
             None => Ok(()),
@@ -400,8 +407,13 @@ impl<'a> Recording<'a> {
     }
 
     fn say_once(&mut self, steps: &Steps, line: String) {
-        if self.said.insert(line.clone()) {
-            steps.keep(|| terminal::warn(&line));
+        self.say_once_of(steps, &line, &line);
+    }
+
+    /// Says something of a kind unless that was said before.
+    fn say_once_of(&mut self, steps: &Steps, kind: &str, line: &str) {
+        if self.said.insert(kind.to_string()) {
+            steps.keep(|| terminal::warn(line));
         }
     }
 

@@ -147,11 +147,19 @@ struct Watched {
     condition: Condition,
     quiet_until: Option<Instant>,
     backoff: Duration,
+    was_true: bool,
 }
 
 impl Watched {
     fn new(condition: Condition) -> Watched {
-        Watched { condition, quiet_until: None, backoff: FIRST_BACKOFF }
+        Watched { condition, quiet_until: None, backoff: FIRST_BACKOFF, was_true: false }
+    }
+
+    /// How long no copy is made although the condition has become true again.
+    fn comes_too_early(&mut self, is_true: bool, now: Instant) -> Option<Duration> {
+        let begins = is_true && !std::mem::replace(&mut self.was_true, is_true);
+        let left = self.quiet_until?.saturating_duration_since(now);
+        (begins && left > Duration::ZERO).then_some(left)
     }
 
     /// Whether the condition causes a copy now. If so, it causes no other one for a while.
@@ -218,6 +226,14 @@ impl Judge {
             }
         }
         let fired = self.triggers.judge(&self.live, self.clock.now_ns());
+        let now = Instant::now();
+        let again = self.conditions.iter_mut().enumerate().filter_map(|(number, watched)| {
+            let left = watched.comes_too_early(fired.contains(&number), now)?;
+            let text = watched.condition.text();
+            Some(Line::Warning(format!("{text} came true again; no copy is made for another {} s", left.as_secs() + 1)))
+        });
+        let again: Vec<Line> = again.collect();
+        again.into_iter().for_each(|line| self.say(line));
         self.fire(|_, number| fired.contains(&number));
     }
 
@@ -259,6 +275,19 @@ mod tests {
         assert_eq!(minutes, [0, 5, 15, 35, 75, 135, 195, 255]);
         assert!(watched.fires(begun + Duration::from_secs(600 * 60)));
         assert_eq!(watched.backoff, FIRST_BACKOFF);
+    }
+
+    #[test]
+    fn a_condition_that_comes_true_again_too_early_is_said() {
+        let mut watched = Watched::new("errors > 0".parse().unwrap());
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        assert_eq!(watched.comes_too_early(true, at(0)), None, "the first one makes a copy");
+        assert!(watched.fires(at(0)));
+        assert_eq!(watched.comes_too_early(true, at(1)), None, "it goes on");
+        assert_eq!(watched.comes_too_early(false, at(2)), None);
+        assert_eq!(watched.comes_too_early(true, at(3)), Some(FIRST_BACKOFF - Duration::from_secs(3)));
+        assert!(!watched.fires(at(3)));
     }
 
     #[test]

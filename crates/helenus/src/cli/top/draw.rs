@@ -6,7 +6,7 @@ use super::listing::{fitted, put, put_wrapped};
 use super::pages::{PAGES, Page, client_of, clock, per_s};
 use super::{overview, spectrogram};
 use crate::terminal::{self, millis};
-use helenus_explain::{LiveBy, LiveSlow, LiveWindow};
+use helenus_explain::{Finding, LiveBy, LiveSlow, LiveWindow};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -15,6 +15,8 @@ use unicode_width::UnicodeWidthStr;
 
 pub(super) const NARROWEST: u16 = 80;
 pub(super) const LOWEST: u16 = 24;
+/// Lines of the answer above the findings.
+const LONGEST_ANSWER: u16 = 8;
 /// The filter takes so many columns of the line with the keys.
 const LONGEST_FILTER: usize = 30;
 /// From this width on, the names of pages are written in full.
@@ -126,7 +128,7 @@ fn footer(app: &App, area: Rect, buffer: &mut Buffer) {
             buffer,
             area.x,
             area.y,
-            &format!("/{}▏  Enter keeps it, Esc removes it", terminal::one_line(&filter)),
+            &format!("/{}▏  Enter keeps it, Esc removes it", end_of(&terminal::one_line(&filter), LONGEST_FILTER)),
             app.paint.bold(),
         );
         return;
@@ -145,6 +147,15 @@ fn footer(app: &App, area: Rect, buffer: &mut Buffer) {
         }
     }
     put(buffer, area.x, area.y, &fitted(&text, area.width, false), app.paint.dim());
+}
+
+/// The end of a text, cut to a number of columns at the left.
+fn end_of(text: &str, columns: usize) -> String {
+    let mut end = text;
+    while end.width() > columns {
+        end = end.char_indices().nth(1).map_or("", |(next, _)| &end[next..]);
+    }
+    end.to_string()
 }
 
 /// The keys that do something now, the most useful first.
@@ -190,7 +201,7 @@ fn body(app: &mut App, window: LiveWindow, area: Rect, buffer: &mut Buffer) {
     match (app.below.last().cloned(), app.page) {
         (None, Page::Overview) => overview::draw(app, window, area, buffer),
         (None, Page::Spectrogram) => spectrogram::draw(app, window, area, buffer),
-        (Some(Below::Finding(place)), _) => finding(app, place, area, buffer),
+        (Some(Below::Finding(opened)), _) => finding(app, &opened, area, buffer),
         (below, page) => {
             let head = match &below {
                 None if page == Page::Findings => of_findings(app, area, buffer),
@@ -290,17 +301,13 @@ fn of_findings(app: &App, area: Rect, buffer: &mut Buffer) -> u16 {
     if let Some(found) = app.findings.found() {
         let (from, to) = (clock(found.window.from_s(), "%H:%M:%S"), clock(found.window.to_s(), "%H:%M:%S"));
         let text = format!("{from}–{to}: {}", found.answer);
-        used += put_wrapped(buffer, Rect { height: 4, ..area }, &text, Style::new());
+        used += put_wrapped(buffer, Rect { height: LONGEST_ANSWER, ..area }, &text, Style::new());
     }
     put(buffer, area.x, area.y + used, &fitted(&app.findings.status(), area.width, false), app.paint.dim());
     used + 2
 }
 
-fn finding(app: &App, place: usize, area: Rect, buffer: &mut Buffer) {
-    let Some(finding) = app.findings.found().and_then(|found| found.findings.get(place)) else {
-        put(buffer, area.x, area.y, "This finding has gone; Esc shows the list.", app.paint.dim());
-        return;
-    };
+fn finding(app: &App, finding: &Finding, area: Rect, buffer: &mut Buffer) {
     let (mark, style) = app.paint.severity(finding.severity.name());
     let mut y = area.y;
     let mut write = |text: &str, style: Style| {

@@ -69,8 +69,15 @@ impl Findings {
         }
         let (Some(window), Some(recording)) = (window, &self.recording) else { return is_new };
         let is_known = self.found.as_ref().is_some_and(|found| found.window == window);
+        let length = |window: LiveWindow| window.to_ns.saturating_sub(window.from_ns);
+        // The first findings are those of a few seconds.
+        let is_longer = |found: &Found| length(window) >= length(found.window).saturating_mul(2);
         // A recording that has ended is searched only while the page of findings is open.
-        let pause = if is_visible { WHILE_VISIBLE } else { OTHERWISE };
+        let pause = match self.found.as_ref().is_some_and(is_longer) {
+            true => Pause { times: 0, ..WHILE_VISIBLE },
+            false if is_visible => WHILE_VISIBLE,
+            false => OTHERWISE,
+        };
         if is_known || (!grows && !is_visible) || !self.search.is_due(pause) {
             return is_new;
         }

@@ -14,21 +14,35 @@ use unicode_width::UnicodeWidthStr;
 pub(super) struct Column {
     pub(super) head: &'static str,
     pub(super) width: Option<u16>,
-    /// Whether the column is the first to be left out on a narrow terminal.
-    pub(super) is_extra: bool,
+    pub(super) keep: Keep,
+}
+
+/// Which columns a narrow terminal leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keep {
+    Always,
+    /// Left out from the last on, once no extra column is left.
+    Usually,
+    /// Left out first.
+    Extra,
 }
 
 pub(super) const fn column(head: &'static str, width: u16) -> Column {
-    Column { head, width: Some(width), is_extra: false }
+    Column { head, width: Some(width), keep: Keep::Usually }
+}
+
+/// The column with the node, which tells the lines of a ring apart.
+pub(super) fn node_column(is_ring: bool) -> Column {
+    Column { head: "node", width: Some(15), keep: if is_ring { Keep::Always } else { Keep::Extra } }
 }
 
 /// A column for wide terminals.
 pub(super) const fn extra(head: &'static str, width: u16) -> Column {
-    Column { head, width: Some(width), is_extra: true }
+    Column { head, width: Some(width), keep: Keep::Extra }
 }
 
 pub(super) const fn rest(head: &'static str) -> Column {
-    Column { head, width: None, is_extra: false }
+    Column { head, width: None, keep: Keep::Always }
 }
 
 /// The smallest width of the column without a width, and the smallest beside columns for wide terminals.
@@ -171,13 +185,13 @@ impl Listing {
         let width_of = |columns: &[usize]| width_with(columns, LEAST_OF_REST);
         let mut kept: Vec<usize> = (0..self.columns.len()).collect();
         // The extra columns are dropped first, beginning with the last one; then the others, except the first two.
-        while let Some(extra) = kept.iter().rposition(|number| self.columns[*number].is_extra)
+        while let Some(extra) = kept.iter().rposition(|number| self.columns[*number].keep == Keep::Extra)
             && width_with(&kept, LEAST_BESIDE_EXTRA) > room
         {
             kept.remove(extra);
         }
         while width_of(&kept) > room && kept.len() > 1 {
-            let Some(last) = kept.iter().rposition(|number| self.columns[*number].width.is_some()) else { break };
+            let Some(last) = kept.iter().rposition(|number| self.columns[*number].keep != Keep::Always) else { break };
             kept.remove(last);
         }
         let left = room.saturating_sub(width_of(&kept));

@@ -1,7 +1,7 @@
 //! The pages, and the lists that they show.
 
 use super::app::{App, Below};
-use super::listing::{Column, Line, ListState, Listing, column, extra, line, maybe, number, rest, text};
+use super::listing::{Column, Line, ListState, Listing, column, extra, line, maybe, node_column, number, rest, text};
 use crate::terminal::{self, millis};
 use helenus_explain::{LiveBy, LiveSlow, LiveTrafficRow, LiveWindow};
 
@@ -175,7 +175,7 @@ fn pools(app: &App, window: LiveWindow) -> Listing {
         column("most pend.", 10),
         column("done/s", 9),
         column("blocked", 7),
-        extra("node", 15),
+        node_column(is_ring(app, window)),
     ];
     let dropped = app.live.dropped(window);
     let lines = app.live.pools(window).into_iter().map(|pool| {
@@ -220,7 +220,7 @@ fn tables(app: &App, window: LiveWindow) -> Listing {
         extra("memtable", 9),
         extra("SST/read", 8),
         extra("tombst.", 8),
-        extra("node", 15),
+        node_column(is_ring(app, window)),
     ];
     let bytes =
         |value: Option<i64>| maybe(value.map(|bytes| bytes as f64), |bytes| terminal::bytes(bytes.max(0.0) as u64));
@@ -302,7 +302,7 @@ fn pauses(app: &App, window: LiveWindow) -> Listing {
         extra("cause", 28),
         extra("heap before", 11),
         extra("after", 9),
-        extra("node", 15),
+        node_column(is_ring(app, window)),
     ];
     let bytes = |value: Option<i64>| maybe(value.map(|bytes| bytes as f64), |bytes| terminal::bytes(bytes as u64));
     let lines = app.live.pauses(window).into_iter().map(|pause| {
@@ -326,27 +326,34 @@ fn pauses(app: &App, window: LiveWindow) -> Listing {
 fn findings(app: &App) -> Listing {
     let columns = vec![column("severity", 13), rest("finding")];
     let found = app.findings.found();
-    let lines = found.iter().flat_map(|found| &found.findings).enumerate().map(|(place, finding)| {
+    let lines = found.iter().flat_map(|found| &found.findings).map(|finding| {
         let (mark, style) = app.paint.severity(finding.severity.name());
         let cells = vec![text(format!("{mark} {}", finding.severity.name())), text(finding.title.clone())];
-        Line { style: Some(style), ..line(cells, Some(Below::Finding(place))) }
+        Line { style: Some(style), ..line(cells, Some(Below::Finding(Box::new(finding.clone())))) }
     });
     Listing { columns, lines: lines.collect(), nothing: app.findings.nothing() }
 }
 
-const OF_SLOW: [Column; 8] = [
-    column("began", 12),
-    column("ms", 8),
-    rest("statement"),
-    column("client", 21),
-    extra("outcome", 13),
-    extra("rows", 6),
-    extra("answer", 9),
-    extra("node", 15),
-];
+fn of_slow(is_ring: bool) -> Vec<Column> {
+    vec![
+        column("began", 12),
+        column("ms", 8),
+        rest("statement"),
+        column("client", 21),
+        extra("outcome", 13),
+        extra("rows", 6),
+        extra("answer", 9),
+        node_column(is_ring),
+    ]
+}
+
+/// Whether there are several nodes, whose lines have to be told apart.
+fn is_ring(app: &App, window: LiveWindow) -> bool {
+    app.live.node_names(window).len() > 1
+}
 
 fn slowest(app: &App, window: LiveWindow, of: Option<(LiveBy, &str)>) -> Listing {
-    listed(app, app.live.slowest(window, of, MOST_SLOW), NO_REQUESTS)
+    listed(app, app.live.slowest(window, of, MOST_SLOW), is_ring(app, window), NO_REQUESTS)
 }
 
 /// The slowest requests that were under way in a stretch of time. Each is kept with the bin in which it was answered.
@@ -358,10 +365,10 @@ fn met(app: &App, from_s: f64, to_s: f64) -> Listing {
     let mut requests = app.live.slowest(window, None, usize::MAX);
     requests.retain(met);
     requests.truncate(MOST_SLOW);
-    listed(app, requests, "No request that is kept was under way.")
+    listed(app, requests, is_ring(app, window), "No request that is kept was under way.")
 }
 
-fn listed(app: &App, requests: Vec<LiveSlow>, nothing: &'static str) -> Listing {
+fn listed(app: &App, requests: Vec<LiveSlow>, is_ring: bool, nothing: &'static str) -> Listing {
     let lines = requests.into_iter().map(|slow| {
         let cells = vec![
             number(slow.start_s, clock_ms(slow.start_s)),
@@ -376,7 +383,7 @@ fn listed(app: &App, requests: Vec<LiveSlow>, nothing: &'static str) -> Listing 
         let style = (slow.outcome != "ok").then(|| app.paint.bad());
         Line { style, ..line(cells, Some(Below::Slow(slow))) }
     });
-    Listing { columns: OF_SLOW.to_vec(), lines: lines.collect(), nothing }
+    Listing { columns: of_slow(is_ring), lines: lines.collect(), nothing }
 }
 
 pub(super) fn client_of(slow: &LiveSlow) -> String {

@@ -42,8 +42,10 @@ impl Screen {
         }));
         let raw = std::io::stdout().into_raw_mode().context(failed)?;
         let alternate = raw.into_alternate_screen().context(failed)?;
-        let mut terminal = Terminal::new(TermionBackend::new(BufWriter::new(alternate))).context(failed)?;
-        terminal.clear().context(failed)?;
+        let mut out = BufWriter::new(alternate);
+        // Clearing by ratatui asks the terminal for the cursor's place, for which a slow connection needs too long.
+        out.write_all(b"\x1b[2J").context(failed)?;
+        let terminal = Terminal::new(TermionBackend::new(out)).context(failed)?;
         let size = terminal.size().context(failed)?;
         Ok(Screen { terminal, size })
     }
