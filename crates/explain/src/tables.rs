@@ -201,8 +201,11 @@ struct ReadSpan {
 fn spans(engine: &Engine) -> Result<BTreeMap<String, ReadSpan>, Error> {
     let rows = engine.sql(&query::TABLE_SPANS.fill(&[]))?;
     let (first, last, readings) = (rows.integers("first_ns")?, rows.integers("last_ns")?, rows.integers("readings")?);
+    // The reports of sources are those of the whole recording.
+    let within = |span: Interval| engine.window().map_or(span, |window| span.clip(window));
     let span = |(row, node): (usize, String)| {
-        (node, ReadSpan { span: Interval { start: first[row], end: last[row] }, readings: readings[row] })
+        let span = within(Interval { start: first[row], end: last[row] });
+        (node, ReadSpan { span, readings: readings[row] })
     };
     Ok(rows.texts("node")?.into_iter().enumerate().map(span).collect())
 }

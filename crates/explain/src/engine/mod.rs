@@ -223,6 +223,11 @@ impl Engine {
         self.span().map(|span| (span.start, span.end))
     }
 
+    /// The window that the engine is limited to; None for the whole recording.
+    pub(crate) fn window(&self) -> Option<Interval> {
+        self.window
+    }
+
     /// The interval from the first recorded row to the last.
     pub(crate) fn span(&self) -> Result<Interval, Error> {
         if let Some(window) = self.window {

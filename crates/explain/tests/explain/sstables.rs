@@ -116,6 +116,41 @@ fn what_is_counted_for_a_table_at_rest_is_spread_over_the_time_that_it_was_looke
     assert_eq!(tables(&engine).unwrap()[0].reads_per_s, Some(10.0));
 }
 
+/// The rows of a window in the middle of a long recording are neither at its start nor at its end.
+#[test]
+fn tables_have_the_rates_of_the_window() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("recording");
+    let recorder = Recorder::create(&path, Manifest::new("long", "test")).unwrap();
+    for second in 0..=1000 {
+        // Ten times as many reads from the middle on.
+        let reads = if second < 500 { second * 10 } else { 5000 + (second - 500) * 100 };
+        recorder.append(rows::TableSample {
+            time_ns: T0 + second * S,
+            node: NODE,
+            keyspace: "shop",
+            table_name: "orders",
+            reads: Some(reads),
+            ..rows::TableSample::default()
+        });
+        recorder.append(rows::SourceReport {
+            time_ns: T0 + second * S,
+            interval_ns: S,
+            source: "tables",
+            node: NODE,
+            cpu_ns: Some(1000),
+            ..rows::SourceReport::default()
+        });
+    }
+    recorder.close().unwrap();
+    let recording = [Recording::open(&path).unwrap()];
+    for (from, to, rate) in [(300, 360, 10.0), (600, 660, 100.0)] {
+        let engine = Engine::open_within(&recording, (T0 + from * S, T0 + to * S)).unwrap();
+        let found = tables(&engine).unwrap()[0].reads_per_s.unwrap();
+        assert!((found - rate).abs() < rate / 10.0, "{from} to {to}: {found}");
+    }
+}
+
 #[test]
 fn what_was_read_once_has_no_rate() {
     let (_folder, engine) = recorded(|recorder| {
