@@ -304,7 +304,7 @@ export type Listed = {
   created: string;
   nodes: Array<string>;
   requests: number;
-  /** Whether the recording is closed. One that is not closed can be opened once its recorder has ended. */
+  /** Whether the recording is closed. One that is not closed has a live page. */
   is_closed: boolean;
   /** Whether a recorder writes it now. */
   is_growing: boolean;
@@ -506,6 +506,8 @@ export type LiveSeries = {
   /** Milliseconds of stops in each second, added up over nodes. */
   gc_ms_per_s: Array<number>;
   safepoint_ms_per_s: Array<number>;
+  /** Stalls of the nodes' processes, whatever their cause, where they began. */
+  stall_ms_per_s: Array<number>;
   /** The most tasks that waited at one time in any pool. */
   pending: Array<number>;
   read_bytes_per_s: Array<number>;

@@ -28,7 +28,10 @@ const WORDS: [string, string][] = [
 ];
 
 /** Keys, gestures and words, over the page. */
-export function helpDialog(actions: () => readonly Action[]): { root: HTMLDialogElement; toggle(): void } {
+export function helpDialog(
+  actions: () => readonly Action[],
+  pointer: [string, string][] = POINTER,
+): { root: HTMLDialogElement; toggle(): void } {
   const keys = h("dl");
   const close = h("button", { type: "button", onclick: () => root.close() }, "Close");
   const root = h(
@@ -39,7 +42,7 @@ export function helpDialog(actions: () => readonly Action[]): { root: HTMLDialog
       "div",
       { class: "help-columns" },
       h("section", {}, h("h3", {}, "Keys"), keys),
-      h("section", {}, h("h3", {}, "Pointer"), list(POINTER), h("h3", {}, "Words"), list(WORDS)),
+      h("section", {}, h("h3", {}, "Pointer"), list(pointer), h("h3", {}, "Words"), list(WORDS)),
     ),
   );
   root.addEventListener("click", (event) => {

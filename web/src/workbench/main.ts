@@ -7,17 +7,21 @@ import { h, setText } from "../dom";
 import { count, date, plural } from "../format";
 import type { Listed, Report } from "../model";
 import { Client, Gone } from "./client";
-import { livePage } from "./live/page";
+import { LIST, livePage } from "./live/page";
 import { page } from "./page";
 
 const GONE =
   "The server does not answer. It may have been stopped: start helenus serve again and open its new link. This page goes on if it comes back.";
 
-/** Shows the page of the recording in the address, or of the only recording, or else the list. */
+/** Shows the page of the recording in the address, or of the only one or the only one that grows, or else the list. */
 async function show(app: HTMLElement, client: Client): Promise<void> {
   const recordings = await client.get<Listed[]>("recordings");
-  const named = new URLSearchParams(location.hash.replace(/^#/, "")).get("recording");
-  const chosen = named ?? (recordings.length === 1 ? recordings[0]?.name : undefined);
+  const fields = new URLSearchParams(location.hash.replace(/^#/, ""));
+  const named = fields.get("recording");
+  // Windows that were saved beside a recording that grows do not take its place.
+  const growing = recordings.filter(({ is_growing }) => is_growing);
+  const only = [recordings, growing].find((some) => some.length === 1)?.[0]?.name;
+  const chosen = named ?? (fields.has(LIST) ? undefined : only);
   if (chosen === undefined) {
     document.title = "Recordings – Helenus";
     app.replaceChildren(list(recordings));

@@ -1,6 +1,6 @@
 import { panelsOf } from "../charts/panels";
 import { ChartStack } from "../charts/stack";
-import { fitInto } from "../charts/window";
+import { fitInto, sameWindow } from "../charts/window";
 import { copyButton, copyText } from "../clipboard";
 import { h } from "../dom";
 import { clock } from "../format";
@@ -38,8 +38,9 @@ export function page(
   const store = new Store({ start: 0, end: Math.max(report.duration_s, 0.001) });
   if (recordings.length > 1 && store.selection.more.recording !== recording)
     store.change({ more: { ...store.selection.more, recording } });
-  followMoment(store, report);
   const isGrowing = recordings.some(({ name, is_closed }) => name === recording && !is_closed);
+  followMoment(store, report);
+  followStart(store, report, isGrowing);
   const subject = new Subject(client, recording, report, store, theme, isGrowing);
   const stack = new ChartStack(report, store, theme, panelsOf(report, store));
   const help = helpDialog(() => actions);
@@ -48,7 +49,7 @@ export function page(
     const edges = [start, end].map((edge) => clock(edge, 0.1, report.duration_s));
     const isWhole = subject.window === "";
     return {
-      asked: { recording, t: subject.window },
+      asked: subject.asked,
       window: isWhole ? `The whole run of ${recording}` : `${edges.join(" – ")} s of ${recording}`,
       name: nameOf(recording, isWhole ? "copy" : `${Number(start.toFixed(1))}-${Number(end.toFixed(1))}s`),
     };
@@ -168,6 +169,23 @@ export function page(
     help.root,
     save.root,
   ];
+}
+
+/**
+ * Times of a growing recording count from its first row when the page was opened. A page that is opened later has another
+ * first row, and moves the window by the difference.
+ */
+function followStart(store: Store, report: Report, isGrowing: boolean): void {
+  const { zero, ...more } = store.selection.more;
+  const { window } = store.selection;
+  const now = isGrowing ? { ...more, zero: report.start_ns } : more;
+  if (zero === undefined || !/^\d+$/.test(zero) || sameWindow(window, store.whole)) {
+    if (zero !== now.zero) store.change({ more: now }, "correction");
+    return;
+  }
+  const by = Number(BigInt(zero) - BigInt(report.start_ns)) / 1e9;
+  const moved = fitInto({ start: window.start + by, end: window.end + by }, store.whole);
+  if (by !== 0 || !isGrowing) store.change({ more: now, window: moved }, "correction");
 }
 
 /** A link from the live page has moments; here times count from the start of the recording. */

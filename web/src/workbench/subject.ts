@@ -25,10 +25,15 @@ export class Subject extends Choices {
     return sameWindow(selection.window, whole) ? "" : written(selection.window);
   }
 
+  /** The recording and the window as parameters. The start of a growing recording moves as old rows are deleted. */
+  get asked(): Parameters {
+    const zero = this.isGrowing ? this.report.start_ns : null;
+    return { recording: this.recording, t: this.window, zero };
+  }
+
   /** Sends a query about the window. */
   ask<T>(name: string, signal: AbortSignal, parameters: Parameters = {}): Promise<T> {
-    const own = { recording: this.recording, t: this.window };
-    return this.client.get<T>(name, { ...own, ...parameters }, signal);
+    return this.client.get<T>(name, { ...this.asked, ...parameters }, signal);
   }
 }
 

@@ -238,6 +238,10 @@ test("the live charts have one clock and the same edges, and say where figures b
     });
   await expect.poll(edges).toEqual({ charts: 7, edges: 1 });
   await expect(heat).toBeVisible();
+  await expect(page.locator(".silent")).toHaveText("10.0.0.2 answers no client for 6 s, 12 requests wait.");
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog", { name: "Help" })).toContainText("Pause, or go on");
+  await page.keyboard.press("?");
   // What is not recorded is not drawn as zeros.
   const pauses = page.locator("figure").filter({ has: page.getByRole("heading", { name: "Pauses" }) });
   await expect(pauses).toContainText("Pauses were not recorded");
@@ -393,7 +397,10 @@ test("an address with a length or a time that cannot be shows the last minute", 
 test("only a recording that a recorder writes now is called live", async ({ page, server }) => {
   server.grow("grows.helenus");
   server.abandon("killed.helenus");
+  // The link of the server goes on opening the recording that grows.
   await page.goto(server.link);
+  await expect(page.locator(".live-state")).toContainText("Live");
+  await page.getByRole("link", { name: "All recordings" }).click();
   const item = (name: string) => page.getByRole("listitem").filter({ hasText: name });
   await expect(item("grows.helenus")).toContainText("● live");
   await expect(item("killed.helenus")).toBeVisible();

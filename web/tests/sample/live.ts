@@ -63,7 +63,21 @@ export function liveOf(length_s: number, node: string | null = null, end_s = LIV
       retransmitted_per_s: 0,
       major_faults_per_s: 0,
       throttled_cpus: 0,
-      events: [],
+      // Newest last; the first node answers again.
+      events: [
+        {
+          time_s: LIVE_END_S - 20,
+          node: "10.0.0.1",
+          kind: "silent",
+          what: "answers no client for 2 s, 3 requests wait",
+        },
+        {
+          time_s: LIVE_END_S - 1,
+          node: "10.0.0.2",
+          kind: "silent",
+          what: "answers no client for 6 s, 12 requests wait",
+        },
+      ],
       // Without the agent, which records pauses.
       sources: ["wire", "cpus", "threads", "pools"].map((source) => ({
         source,
@@ -86,6 +100,7 @@ export function liveOf(length_s: number, node: string | null = null, end_s = LIV
       cpu: each((second) => (second % 2 === 0 ? null : cpu)),
       gc_ms_per_s: each(() => 0),
       safepoint_ms_per_s: each(() => 0),
+      stall_ms_per_s: each(() => 0),
       pending: each(() => 0),
       read_bytes_per_s: each(() => 0),
       written_bytes_per_s: each(() => 0),

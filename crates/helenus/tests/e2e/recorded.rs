@@ -208,7 +208,7 @@ fn a_trigger_copies_the_minutes_around_an_incident(place: &Place, address: &str,
     wait_for("requests to be sent", || size_of(&place.path("slow/requests")) > 0);
     wait_for("slow requests to be noticed", || {
         signal_to(node, libc::SIGSTOP);
-        std::thread::sleep(Duration::from_millis(2_500));
+        std::thread::sleep(Duration::from_millis(4_500));
         signal_to(node, libc::SIGCONT);
         // On a busy machine their rows may come too late to be judged.
         (0..100).any(|_| {
@@ -221,6 +221,7 @@ fn a_trigger_copies_the_minutes_around_an_incident(place: &Place, address: &str,
     place.well(&format!("freeze {address} --last 1m -o by-hand"));
     assert!(place.ask("by-hand", "select count(*) from wire where duration_ns > 1000000000") > 0);
     assert!(place.ask("by-hand", "select count(*) from settings") > 0, "and the state before it");
+    assert!(place.ask("by-hand", "select count(*) from events where kind = 'silent'") > 0, "nobody was answered");
 
     // This load goes on for as long as that takes.
     requests_are_shown_live(place, address);

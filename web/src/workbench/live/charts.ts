@@ -88,6 +88,7 @@ export const CHARTS: readonly LiveLinesOptions[] = [
     lines: [
       { label: "GC", colour: "pause-server", of: (series) => series.gc_ms_per_s },
       { label: "all safepoints", colour: "pause-recorder", of: (series) => series.safepoint_ms_per_s },
+      { label: "all stalls", colour: "group-6", of: (series) => series.stall_ms_per_s },
     ],
   },
   {

@@ -11,7 +11,8 @@ import {
   span,
 } from "../../format";
 import type { LiveView } from "../../model";
-import { listenToKeys } from "../../sections/actions";
+import { type Action, listenToKeys } from "../../sections/actions";
+import { helpDialog } from "../../sections/help";
 import { Store } from "../../state";
 import { Theme } from "../../theme";
 import { Choices } from "../choices";
@@ -32,6 +33,12 @@ const EARLY_MS = 900;
 const AGAIN_MS = 200;
 /** If the server gave no figures, or nothing grows. */
 const LATER_MS = 1000;
+/** The address of the list of recordings. */
+export const LIST = "list";
+/** The kind of events of a node that answers nobody. If none has come for so long, it answers again. */
+const SILENT = "silent";
+const SILENT_S = 3;
+const POINTER: [string, string][] = [["Drag over a chart", "Look closer at that stretch of time"]];
 /** The tab that changes the nodes. */
 const CONTROL = { id: "control", title: "Control" };
 const TABS: readonly { readonly id: string; readonly title: string }[] = [...LISTINGS, CONTROL];
@@ -112,6 +119,8 @@ export function livePage(
     h("span", { class: "quiet" }, "CPUs, disks and files are those of its machine."),
     h("button", { type: "button", onclick: () => choices.choose({ node: "" }) }, "All nodes"),
   );
+  const silent = h("p", { class: "silent", role: "alert", hidden: true });
+  const help = helpDialog(() => actions, POINTER);
   const charts = CHARTS.map((options) => new LiveLines(options, theme, closer));
   const heat = new LiveHeatmap(theme, closer);
   const recent = new RecentFindings(client, recording);
@@ -130,12 +139,13 @@ export function livePage(
     ),
   );
   const panel = h("section", { id: "panel", role: "tabpanel", tabindex: -1 });
-  const actions = [
+  const actions: Action[] = [
     { keys: [" "], does: "Pause, or go on", run: pause },
     { keys: ["ArrowLeft"], does: "Scroll back", run: () => scroll(-0.5) },
     { keys: ["ArrowRight"], does: "Scroll on", run: () => scroll(0.5) },
     { keys: ["s"], does: "Save this window as a recording or a report", run: save.open },
     { keys: ["t"], does: "Switch between light and dark", run: () => theme.toggle() },
+    { keys: ["?"], does: "Show or close this help", overDialog: true, run: () => help.toggle() },
   ];
   listenToKeys(actions);
 
@@ -247,6 +257,12 @@ export function livePage(
 
   const show = (next: LiveView): void => {
     const { totals, series } = next;
+    const now = totals.events.filter(
+      ({ kind, time_s }) => kind === SILENT && time_s > totals.to_s - SILENT_S,
+    );
+    const last = new Map(now.map(({ node, what }) => [node, `${node} ${what}.`]));
+    setText(silent, [...last.values()].join(" "));
+    silent.hidden = last.size === 0;
     tiles.replaceChildren(
       ...figures(next).map(([name, value, is_bad]) =>
         h(
@@ -298,7 +314,7 @@ export function livePage(
       { class: "top live-top" },
       h("h1", {}, title),
       state,
-      isOneOfMany && h("a", { href: "#" }, "All recordings"),
+      isOneOfMany && h("a", { href: `#${LIST}` }, "All recordings"),
       h(
         "span",
         { class: "tools" },
@@ -321,12 +337,14 @@ export function livePage(
           { type: "button", "aria-label": "Switch between light and dark", onclick: () => theme.toggle() },
           "◐",
         ),
+        h("button", { type: "button", "aria-label": "Help", title: "Help (?)", onclick: help.toggle }, "?"),
       ),
     ),
     h(
       "main",
       { class: "workbench live" },
       ofNode,
+      silent,
       tiles,
       recent.root,
       h(
@@ -343,6 +361,7 @@ export function livePage(
       ),
       panel,
     ),
+    help.root,
     save.root,
   ];
 }
