@@ -157,7 +157,8 @@ impl Watched {
 
     /// How long no copy is made although the condition has become true again.
     fn comes_too_early(&mut self, is_true: bool, now: Instant) -> Option<Duration> {
-        let begins = is_true && !std::mem::replace(&mut self.was_true, is_true);
+        let was_true = std::mem::replace(&mut self.was_true, is_true);
+        let begins = is_true && !was_true;
         let left = self.quiet_until?.saturating_duration_since(now);
         (begins && left > Duration::ZERO).then_some(left)
     }
