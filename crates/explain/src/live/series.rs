@@ -4,6 +4,7 @@ use super::answers::{LiveCpu, LiveGroup, LiveGroupSeries, LiveSeries, seconds};
 use super::bin::{Bin, Cell, CpuTime, StopKind};
 use super::traffic::Added;
 use super::{Live, LiveBy, LiveWindow};
+use std::collections::BTreeMap;
 
 /// The most thread groups with a series of their own.
 const MOST_GROUPS: usize = 12;
@@ -71,11 +72,7 @@ impl Live {
             let sum = |value: &dyn Fn(&Bin) -> f64| bins.iter().map(|bin| value(bin)).sum::<f64>();
             series.gc_ms_per_s.push(sum(&|bin| bin.stopped(window.node).gc_ns as f64) / 1e6 / covered_s);
             series.safepoint_ms_per_s.push(sum(&|bin| bin.stopped(window.node).safepoint_ns as f64) / 1e6 / covered_s);
-            let stalled = |bin: &Bin| {
-                let own = bin.stops.iter().filter(|stop| window.node.is_none_or(|node| node == stop.node));
-                own.filter(|stop| stop.kind == StopKind::ServerStall).map(|stop| stop.duration_ns as f64).sum::<f64>()
-            };
-            series.stall_ms_per_s.push(sum(&stalled) / 1e6 / covered_s);
+            series.stall_ms_per_s.push(sum(&|bin| stalled_ns(bin, window.node) as f64) / 1e6 / covered_s);
             let pools = bins.iter().flat_map(|bin| bin.pools.iter());
             let of_node = pools.filter(|(number, _)| is_shown(*number));
             let pending = of_node.map(|(_, pool)| pool.most_pending).max();
@@ -106,6 +103,22 @@ impl Live {
         });
         series.collect()
     }
+}
+
+/// How long the process of a node stalled, or those of all nodes together. A stall that was seen in several ways counts once.
+fn stalled_ns(bin: &Bin, node: Option<u16>) -> i64 {
+    let mut seen: BTreeMap<(u16, &str), i64> = BTreeMap::new();
+    let of_node = bin.stops.iter().filter(|stop| node.is_none_or(|node| node == stop.node));
+    for stop in of_node.filter(|stop| stop.kind == StopKind::ServerStall) {
+        let sum = seen.entry((stop.node, &stop.what)).or_default();
+        *sum = sum.saturating_add(stop.duration_ns);
+    }
+    let mut longest: BTreeMap<u16, i64> = BTreeMap::new();
+    for ((node, _), sum) in seen {
+        let most = longest.entry(node).or_default();
+        *most = sum.max(*most);
+    }
+    longest.into_values().sum()
 }
 
 /// Shares of the CPUs' time; None without data.

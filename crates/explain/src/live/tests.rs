@@ -430,8 +430,19 @@ fn each_node_of_a_ring_has_figures_of_its_own() {
     let gc =
         rows::Pause { start_ns: T0 + SECOND, duration_ns: SECOND, node: two, kind: "gc", ..rows::Pause::default() };
     live.take("pauses", &batch([gc]));
+    // One stop, seen by the recorder and by the agent.
+    let stall = |kind, ms| rows::Stall {
+        start_ns: T0 + 2 * SECOND,
+        duration_ns: ms * 1_000_000,
+        side: "server",
+        node: two,
+        kind,
+        ..rows::Stall::default()
+    };
+    live.take("stalls", &batch([stall("stopped", 490), stall("watcher", 500)]));
     live.end();
     let all = window(0, 4);
+    assert_eq!(live.series(all, 10, None).stall_ms_per_s, [0.0, 0.0, 500.0, 0.0]);
     let nodes = live.nodes(all);
     let names: Vec<&str> = nodes.iter().map(|node| node.node.as_str()).collect();
     assert_eq!(names, [one, two, "127.0.0.3"]);
