@@ -154,10 +154,17 @@ fn put_knee_first(evidence: &Evidence, findings: &mut [Finding]) {
     }
 }
 
-/// Moves the findings that name no cause behind the last serious one that does.
+/// Moves the findings that name no cause behind the last serious one that does. Busy CPUs name none, but stay before what
+/// explains less than they are shown to: where CPUs are short, all else takes longer.
 fn put_names_first(findings: &mut Vec<Finding>) {
+    let by_cpus = |claim: &Claim| match claim {
+        Claim::Explains { cause, share } if *cause == CauseKind::CpuSaturation.name() => *share,
+        _ => 0.0,
+    };
+    let by_cpus = findings.iter().flat_map(|finding| &finding.claims).map(by_cpus).fold(0.0, f64::max);
+    let least = EXCESS_BOUND.max(by_cpus);
     let names = |finding: &Finding| {
-        let explains = |claim: &Claim| matches!(claim, Claim::Explains { share, .. } if *share >= EXCESS_BOUND);
+        let explains = |claim: &Claim| matches!(claim, Claim::Explains { share, .. } if *share >= least);
         !is_nameless(finding) && finding.severity > Severity::Information && finding.claims.iter().any(explains)
     };
     let Some(last) = findings.iter().rposition(names) else { return };

@@ -431,7 +431,7 @@ fn each_node_of_a_ring_has_figures_of_its_own() {
         rows::Pause { start_ns: T0 + SECOND, duration_ns: SECOND, node: two, kind: "gc", ..rows::Pause::default() };
     live.take("pauses", &batch([gc]));
     // One stop, seen by the recorder and by the agent.
-    let stall = |kind, ms| rows::Stall {
+    let stall = |kind, ms: i64| rows::Stall {
         start_ns: T0 + 2 * SECOND,
         duration_ns: ms * 1_000_000,
         side: "server",
