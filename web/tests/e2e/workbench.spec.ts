@@ -10,7 +10,7 @@ const test = base.extend<{ server: WorkbenchServer }>({
     await server.start();
     const said: string[] = [];
     page.on("console", (message) => {
-      if (!/ERR_CONNECTION|401|422/.test(message.text())) said.push(message.text());
+      if (!/net::ERR_|401|422/.test(message.text())) said.push(message.text());
     });
     page.on("pageerror", (error) => said.push(error.message));
     page.on("request", (request) => {
