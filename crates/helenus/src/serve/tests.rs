@@ -401,3 +401,24 @@ fn live_figures_are_of_all_nodes_or_of_one() {
     let nodes = served.json("/api/live-table?recording=recent&length=60&of=nodes&node=127.0.0.9");
     assert_eq!(nodes[0]["node"], "127.0.0.1");
 }
+
+#[test]
+fn another_recording_of_the_same_name_has_its_own_answers() {
+    let served = serve();
+    let ask = || served.json("/api/report?recording=one")["requests"].clone();
+    assert_eq!(ask(), SECONDS * RATE);
+    let path = served.folder.path().join("inside/one");
+    std::fs::remove_dir_all(&path).unwrap();
+    let recorder = Recorder::create(&path, Manifest::new("another", "test")).unwrap();
+    recorder.append(rows::Request {
+        intended_start_ns: T0,
+        start_ns: T0,
+        end_ns: T0 + MS,
+        node: "127.0.0.1",
+        operation: "read",
+        outcome: "ok",
+        ..rows::Request::default()
+    });
+    recorder.close().unwrap();
+    assert_eq!(ask(), 1);
+}
