@@ -81,8 +81,8 @@ pub fn explain(engine: &Engine, options: &Options) -> Result<Explanation, Error>
     })
 }
 
-/// What charts need of an explanation, in a fraction of the time: which requests are judged and which are slow. The answer,
-/// the findings, what is missing and the knee's limit are not computed.
+/// Judges the requests without a search for findings, which is all that charts need. The answer, the findings, the missing data
+/// and the knee's limit are not computed.
 pub fn judge_requests(engine: &Engine, options: &Options) -> Result<Explanation, Error> {
     Explanation::without_findings(engine, options, &Basis::load(engine, options)?)
 }

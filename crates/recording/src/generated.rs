@@ -97,12 +97,12 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "events", since: 1, time: "time_ns",
-        meaning: "Events during the recording: what a node's log says (compactions, flushes, schema changes, nodes up and down, long collections, and warnings, without the texts of statements), when the node's process ended or was started again, and when it answered nobody.",
+        meaning: "Events during the recording. The node's log tells of compactions, flushes, schema changes, nodes up and down, long collections, and warnings, without the texts of statements. The recorder sees when the node's process ended or was started again, and when it answered nobody.",
         seen: Some(Seen { of: Subject::Node, sources: &["events"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it happened, as the log has it; for a process, when the recorder saw it." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that it happened on." },
-            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "compaction, flush, schema, peer, collection, tombstones, batch, dropped, slow-queries, warning or error, from the log; ended or started, of the node's process; silent, while it answers no client for more than two seconds." },
+            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "From the log: compaction, flush, schema, peer, collection, tombstones, batch, dropped, slow-queries, warning or error. From the recorder: ended or started, of the node's process. Also from the recorder: silent, while it answers no client for more than two seconds." },
             Column { name: "what", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "What happened, in a few words, such as compaction of shop.orders began." },
             Column { name: "logger", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Source file and line that logged it, such as CompactionTask.java:252; empty for ended, started and silent." },
         ],
@@ -915,14 +915,14 @@ pub mod rows {
         }
     }
 
-    /// Events during the recording: what a node's log says (compactions, flushes, schema changes, nodes up and down, long collections, and warnings, without the texts of statements), when the node's process ended or was started again, and when it answered nobody.
+    /// Events during the recording. The node's log tells of compactions, flushes, schema changes, nodes up and down, long collections, and warnings, without the texts of statements. The recorder sees when the node's process ended or was started again, and when it answered nobody.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct NodeEvent<'a> {
         /// When it happened, as the log has it; for a process, when the recorder saw it. (ns since the Unix epoch)
         pub time_ns: i64,
         /// The node that it happened on. (address)
         pub node: &'a str,
-        /// compaction, flush, schema, peer, collection, tombstones, batch, dropped, slow-queries, warning or error, from the log; ended or started, of the node's process; silent, while it answers no client for more than two seconds. (name)
+        /// From the log: compaction, flush, schema, peer, collection, tombstones, batch, dropped, slow-queries, warning or error. From the recorder: ended or started, of the node's process. Also from the recorder: silent, while it answers no client for more than two seconds. (name)
         pub kind: &'a str,
         /// What happened, in a few words, such as compaction of shop.orders began. (text)
         pub what: &'a str,

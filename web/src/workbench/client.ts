@@ -38,7 +38,7 @@ export class Client {
     this.#listeners.push(listener);
   }
 
-  /** Waits until the server is back, for who was told that it is gone. */
+  /** Waits until the server is back, after it was gone. */
   back(): Promise<void> {
     return new Promise((done) => {
       this.#waiting.push(done);

@@ -63,7 +63,7 @@ export class Findings {
     });
   }
 
-  /** What the overview marks: the findings of the whole recording. */
+  /** The findings of the whole recording, which the overview marks. */
   get marks(): readonly Finding[] {
     return this.#marks ?? this.subject.report.findings;
   }

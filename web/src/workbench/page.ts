@@ -107,7 +107,7 @@ export function page(
       show([]);
       return;
     }
-    // What is there belongs to the window before, or even to another tab.
+    // The content belongs to the window before, or even to another tab.
     panel.classList.toggle("of-other", filled !== tab.id);
     busy(panel, "Reading …");
     try {
@@ -144,7 +144,7 @@ export function page(
     if (resting !== null) clearTimeout(resting);
     resting = setTimeout(update, wait ? REST_MS : 0);
   };
-  // What failed meanwhile is asked for again.
+  // Everything that failed meanwhile is requested again.
   client.onReturn(() => changed(false));
   store.subscribe((selection, previous) => changed(selection.more === previous.more));
   tabs.show();

@@ -273,7 +273,7 @@ fn shape(value: &serde_json::Value, depth: usize) -> String {
     }
 }
 
-/// What charts are made of needs no search for findings.
+/// Charts need no search for findings.
 #[test]
 fn requests_are_judged_alike_with_and_without_findings() {
     let explained = world().explain();

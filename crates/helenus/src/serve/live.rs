@@ -43,7 +43,7 @@ pub(super) struct Follower {
     failed: Mutex<Option<String>>,
 }
 
-/// What a page asks for: the last `seconds` until `until_s`, by default until the newest row, of a node or of all.
+/// The part that a page asks for: the last `seconds` until `until_s`, by default until the newest row, of a node or of all.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) seconds: u32,

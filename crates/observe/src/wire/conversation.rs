@@ -21,7 +21,7 @@ use std::rc::Rc;
 /// The most connections that are followed at the same time. By default a node accepts fewer.
 const CONNECTIONS: usize = 1 << 16;
 
-/// So many connections that send requests are followed at least. A weight is not reliable for fewer.
+/// The fewest connections with requests that are followed. A weight is not reliable for fewer.
 const FEWEST_FOLLOWED: usize = 8;
 
 /// Why requests were not paired.

@@ -13,7 +13,7 @@ const APPEND_EVERY: Duration = Duration::from_millis(200);
 /// The most connections whose driver is kept for the next recording.
 const DRIVERS: usize = 1 << 16;
 const REPORT_EVERY: Duration = Duration::from_secs(1);
-/// A node that answers nobody for this long is said to be silent.
+/// A node that answers nobody for this long is silent.
 const SILENT_AFTER: Duration = Duration::from_secs(2);
 /// A node has answered requests, or let them time out, after this time.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);

@@ -29,7 +29,7 @@ export class Control {
   /** Each form with what it was made of. */
   readonly #forms = new Map<string, { of: string; form: HTMLElement }>();
   readonly #node = h("select", {});
-  /** Whether what is said is why the last question failed. */
+  /** Whether the text is the reason why the last question failed. */
   #isLost = false;
   #askedAt = Number.NEGATIVE_INFINITY;
 

@@ -9,7 +9,7 @@ import { HEAT_HEIGHT, type LiveSpan, liveView } from "./lines";
 /** A drag over less than this is a click. */
 const CLICK_PX = 4;
 
-/** The latency heatmap of the live page. It is drawn anew every second; a drag over it goes on meanwhile. */
+/** The latency heatmap of the live page. It is drawn again every second; a drag over it goes on meanwhile. */
 export class LiveHeatmap {
   readonly root: HTMLElement;
   readonly #plot = h("div", {});

@@ -160,7 +160,7 @@ export function livePage(
   };
 
   let asking: AbortController | null = null;
-  /** What the shown figures, and the shown table, were asked for. */
+  /** The questions that the shown figures and the shown table answer. */
   let [figuresOf, tableOf] = ["", ""];
   /** Without an answer: figures that were asked for something else are no longer shown. */
   const dropOthers = (figures: string, table: string, of: LiveListing | null | undefined): void => {

@@ -202,7 +202,7 @@ impl Listing {
         kept.iter().map(width).collect()
     }
 
-    /// What the chosen line opens.
+    /// The content that the chosen line opens.
     pub(super) fn below(&self, state: &ListState) -> Option<&Below> {
         let last = self.lines.len().checked_sub(1)?;
         self.lines[state.cursor.min(last)].below.as_ref()

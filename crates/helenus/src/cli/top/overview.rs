@@ -67,7 +67,7 @@ fn rows(app: &App, totals: &helenus_explain::LiveTotals, series: &LiveSeries) ->
     let latency = totals.latency_ms;
     let last = |values: &[f64]| values.last().copied().unwrap_or_default();
     let row = |name, figure, values| Row { name, figure, values, most: None, style: paint.chart() };
-    // What is not recorded is not zero.
+    // A source that did not record has no zeros.
     let of_source = |source: &str, name, figure: String, values: &[f64]| {
         let is_recorded = totals.sources.iter().any(|one| one.source == source);
         let figure = if is_recorded { figure } else { "–".to_string() };

@@ -219,7 +219,7 @@ fn an_open_line_holds_the_window_until_it_is_closed() {
     assert!(app.is_paused(), "a line is still open");
     press(&mut app, "\x1b");
     assert!(!app.is_paused(), "{}", page(&mut app));
-    // Who paused by a key goes on by a key.
+    // A pause by a key lasts until the next key.
     press(&mut app, " 2\n\x1b");
     assert!(app.is_paused());
 }
