@@ -87,6 +87,8 @@ describe("times", () => {
   });
   it("map to the wall clock that logs use", () => {
     expect(wallTime("2026-03-14T03:12:45.250Z", 60.5)).toBe("03:13:45.750");
+    expect(wallTime("2026-03-14T03:12:45.250Z", 60.5, 0.1)).toBe("03:13:45.8");
+    expect(wallTime("2026-03-14T23:59:59.250Z", 0.5, 2)).toBe("00:00:00");
     expect(wallTime("not a date", 1)).toBe("");
   });
 });

@@ -95,11 +95,14 @@ export function span(seconds: number): string {
   return `${Math.floor(whole / 3600)}${GAP}h${minutes === 0 ? "" : ` ${minutes}${GAP}min`}`;
 }
 
-/** Wall time (UTC) of a time of the run, to the millisecond, as logs write it. */
-export function wallTime(start_iso: string, time_s: number): string {
+/** Wall time (UTC) of a time of the run, as logs write it: to the millisecond, or to distinguish times that differ more. */
+export function wallTime(start_iso: string, time_s: number, resolution_s = 0.001): string {
   const start = Date.parse(start_iso);
   if (Number.isNaN(start)) return "";
-  return new Date(Math.round(start + time_s * 1000)).toISOString().slice(11, 23);
+  const decimals = Math.min(3, decimalsFor(resolution_s));
+  const step_ms = 10 ** (3 - decimals);
+  const rounded = Math.round((start + time_s * 1000) / step_ms) * step_ms;
+  return new Date(rounded).toISOString().slice(11, decimals === 0 ? 19 : 20 + decimals);
 }
 
 export function date(iso: string): string {

@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 WORKLOAD = HERE / "shop.toml"
 PATIENCE_S = 180
 WARM_UP_S = 2
+ANSWERS_LOST = 4
 # Requests per second that a process of the Python driver can easily send.
 MOST_OF_PYTHON = 600
 
@@ -68,6 +69,7 @@ class Nodes:
         self.pids = [node["pid"] for node in json.loads(helenus.ask("up", *words, timeout=600))]
         self.addresses = [f"127.0.42.{1 + number}" for number in range(len(self.pids))]
         try:
+            self.create_tables()
             for operation, requests in base.rows.items():
                 self.populate(operation, requests)
             # Warm-up, in which the JVM compiles the code for the requests.
@@ -75,6 +77,13 @@ class Nodes:
         except BaseException:
             self.end()
             raise
+
+    def create_tables(self):
+        """A node with short timeouts makes a change of its schema, and may never answer that it has."""
+        for _ in range(ANSWERS_LOST):
+            with contextlib.suppress(Failure):
+                return self.populate("write", 1)
+        return self.populate("write", 1)
 
     def populate(self, operation, requests):
         self.load(f"{operation}=1", f"--in-flight 16 --count {requests}")

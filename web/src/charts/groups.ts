@@ -32,6 +32,9 @@ export function byProcess(groups: readonly ThreadGroup[]): Process[] {
     .sort((a, b) => first(a.name) - first(b.name) || a.name.localeCompare(b.name));
 }
 
+/** The smallest groups are one, which is of no process. */
+const titleOf = (process: string): string => process || "others";
+
 export function groupsPanel(report: Report): PanelBody {
   const processes = byProcess(report.groups);
   return {
@@ -47,7 +50,7 @@ export function groupsPanel(report: Report): PanelBody {
         processes.flatMap(({ groups }) => groups),
         window,
         [
-          { name: "process", of: ({ process }) => process },
+          { name: "process", of: ({ process }) => titleOf(process) },
           { name: "group", of: ({ group }) => group },
         ],
         [{ name: "busy", unit: "CPUs", of: ({ cpus }) => cpus }],
@@ -85,7 +88,7 @@ function plotOf({ name, groups }: Process, axis: boolean): LinePlot {
     });
   }
   return new LinePlot({
-    title: name || "others",
+    title: titleOf(name),
     height: 120,
     time_s,
     bin_s: binWidth(time_s),
@@ -103,5 +106,5 @@ function summary({ name, groups }: Process, window: Window): string {
     .sort((a, b) => b.cpus - a.cpus)
     .slice(0, 3)
     .map(({ group, cpus }) => `${group} ${digits3(cpus)} CPUs`);
-  return `${name}, busiest in this window: ${busiest.join(", ")}.`;
+  return `${titleOf(name)}, busiest in this window: ${busiest.join(", ")}.`;
 }

@@ -9,6 +9,8 @@ import { binsIn, type Window } from "./window";
 export function throughputPanel(report: Report): PanelBody {
   const { time_s, bin_s, intended_per_s, ok_per_s, failed_per_s } = report.throughput;
   const none = report.requests === 0;
+  // In a closed loop, and on the wire, there is no intended rate.
+  const hasIntended = intended_per_s.some((value) => value !== null);
   const plot = new LinePlot({
     title: null,
     height: 150,
@@ -20,8 +22,7 @@ export function throughputPanel(report: Report): PanelBody {
     write: perSecond,
     series: [
       { label: "achieved", colour: "ok", mark: "area", width: 1.5, values: () => ok_per_s },
-      // In a closed loop there is no intended rate.
-      ...(intended_per_s.some((value) => value !== null)
+      ...(hasIntended
         ? [{ label: "intended", colour: "intended", mark: "dashed", values: () => intended_per_s } as const]
         : []),
       {
@@ -35,14 +36,14 @@ export function throughputPanel(report: Report): PanelBody {
     ],
   });
   return {
-    note: "requests per second: asked for, answered well, failed",
+    note: `requests per second: ${hasIntended ? "asked for, " : ""}answered well, failed`,
     plots: [plot],
     missing: none ? whyMissing(report, ORIGINS.requests, "No request was sent in this recording.") : null,
     summary: ({ window }) =>
-      `Achieved ${perSecond(mean(ok_per_s, time_s, window))} on average in this window, failed ${perSecond(mean(failed_per_s, time_s, window))}, intended ${perSecond(mean(intended_per_s, time_s, window))}.`,
+      `Achieved ${perSecond(mean(ok_per_s, time_s, window))} on average in this window, failed ${perSecond(mean(failed_per_s, time_s, window))}${hasIntended ? `, intended ${perSecond(mean(intended_per_s, time_s, window))}` : ""}.`,
     rows: ({ window }) =>
       binRows(time_s, window, [
-        { name: "intended", unit: "1/s", values: intended_per_s },
+        ...(hasIntended ? [{ name: "intended", unit: "1/s", values: intended_per_s }] : []),
         { name: "achieved", unit: "1/s", values: ok_per_s },
         { name: "failed", unit: "1/s", values: failed_per_s },
       ]),

@@ -16,3 +16,18 @@ test("a caption says what the samples miss of the time that the kernel counted",
     "147 samples of cpu, 2.90 s of the 6.30 s that the kernel counted",
   );
 });
+
+test("a caption of a comparison has the time of each side", () => {
+  const data: FlameTree = {
+    event: "cpu",
+    title: "while a request was slow (over 20.000 ms)",
+    against: "the rest of the judged time",
+    samples: 900,
+    names: ["all"],
+    nodes: { depth: [0], name: [0], kind: "a", weight: [2.9e9], other: [6.1e9] },
+  };
+  expect(caption(data)).toBe(
+    "cpu, while a request was slow (over 20.000 ms): 2.90 s; the rest of the judged time: 6.10 s. " +
+      "Red is a larger share of its side, blue a smaller one.",
+  );
+});

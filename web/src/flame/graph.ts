@@ -22,15 +22,15 @@ export function quantity(event: string, weight: number): string {
 
 /** The subject of the graph, in a sentence. */
 export function caption(data: FlameTree): string {
-  const of = `${data.samples.toLocaleString("en-US")} samples of ${data.event}, ${quantity(data.event, data.nodes.weight[0] ?? 0)}`;
-  if (data.against === "") {
-    const { counted_ns } = data;
-    return counted_ns === undefined
-      ? of
-      : `${of} of the ${quantity(data.event, counted_ns)} that the kernel counted`;
-  }
-  const other = quantity(data.event, data.nodes.other[0] ?? 0);
-  return `${of}, against ${data.against} (${other}): red is more, blue is less`;
+  const [own, other] = [data.nodes.weight, data.nodes.other].map(([all]) => quantity(data.event, all ?? 0));
+  // The number of samples is of both sides in some comparisons and of one in others.
+  if (data.against !== "")
+    return `${data.event}, ${data.title}: ${own}; ${data.against}: ${other}. Red is a larger share of its side, blue a smaller one.`;
+  const { counted_ns } = data;
+  const of = `${data.samples.toLocaleString("en-US")} samples of ${data.event}, ${own}`;
+  return counted_ns === undefined
+    ? of
+    : `${of} of the ${quantity(data.event, counted_ns)} that the kernel counted`;
 }
 
 /** A flame graph in the page. */
@@ -63,7 +63,7 @@ export function flameGraph(first: FlameTree, theme: Theme): FlameGraph {
   const nameCanvas = () =>
     canvas.setAttribute(
       "aria-label",
-      `Flame graph of ${data.samples} samples; its hottest frames are in the table below`,
+      `Flame graph of ${data.against === "" ? `${data.samples} samples` : "a comparison"}; its hottest frames are in the table below`,
     );
   nameCanvas();
   const said = h("p", { class: "said", role: "status" });

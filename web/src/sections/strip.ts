@@ -10,6 +10,8 @@ import type { Action } from "./actions";
 import { SEVERITY } from "./findings";
 import { Overview } from "./overview";
 
+/** The name of the only phase of a recording without a load: with a window chosen, it would look like the window's. */
+const UNMARKED = "the whole recording";
 const AXIS_PX = 22;
 /** A phase narrower than this has no space for its name, nor for borders on both sides. */
 const SLIM_PX = 18;
@@ -26,6 +28,7 @@ export function strip(
   marks = (): readonly Finding[] => report.findings,
 ): HTMLElement {
   const window = h("span", { class: "window", role: "status" });
+  const wall = h("span", { class: "wall quiet" });
   const finding = h("span", { class: "of-finding", role: "status" });
   const cursor = h("span", { class: "at-cursor" });
   const buttons = actions
@@ -43,6 +46,7 @@ export function strip(
   const ofWindow = h("span", { class: "of-axis" }, "window");
   stack.onDraw((view) => {
     setText(window, windowText(report, store));
+    setText(wall, wallText(report, store));
     setText(finding, findingText(report, store));
     ofWindow.hidden = sameWindow(store.selection.window, store.whole);
     overview.draw(view);
@@ -57,6 +61,7 @@ export function strip(
       "div",
       { class: "bar" },
       window,
+      wall,
       cursor,
       finding,
       h("span", { class: "tools", role: "toolbar", "aria-label": "Window" }, ...buttons),
@@ -72,6 +77,13 @@ function windowText(report: Report, store: Store): string {
   const length = window.end - window.start;
   const write = (time: number): string => clock(time, length / 500, report.duration_s);
   return `${write(window.start)} – ${write(window.end)} s, ${span(length)} of ${span(report.duration_s)}`;
+}
+
+/** The window's edges as the live page and logs write them. */
+function wallText(report: Report, store: Store): string {
+  const { start, end } = store.selection.window;
+  const [from, to] = [start, end].map((time) => wallTime(report.start, time, (end - start) / 500));
+  return from === "" ? "" : `${from} – ${to} UTC`;
 }
 
 /** The selected finding is repeated here, because its card may be far up the page. */
@@ -102,13 +114,12 @@ function drawAxis(canvas: HTMLCanvasElement, view: View): void {
 /** Phases by name over the charts; each is a button that zooms to it. */
 class PhaseBand {
   readonly root = h("div", { class: "phases", role: "group", "aria-label": "Phases" });
+  readonly #phases: Phase[];
   readonly #buttons: HTMLButtonElement[];
 
-  constructor(
-    private readonly report: Report,
-    store: Store,
-  ) {
-    this.#buttons = report.phases.map((phase) => {
+  constructor(report: Report, store: Store) {
+    this.#phases = report.phases.filter(({ name }) => name !== UNMARKED);
+    this.#buttons = this.#phases.map((phase) => {
       const button = h(
         "button",
         {
@@ -122,13 +133,13 @@ class PhaseBand {
       return button;
     });
     this.root.append(...this.#buttons);
-    this.root.hidden = report.phases.length === 0;
+    this.root.hidden = this.#phases.length === 0;
     this.root.style.marginLeft = `${GUTTER_LEFT}px`;
     this.root.style.marginRight = `${GUTTER_RIGHT}px`;
   }
 
   draw(view: View): void {
-    this.report.phases.forEach((phase, index) => {
+    this.#phases.forEach((phase, index) => {
       const button = this.#buttons[index];
       if (!button) return;
       const left = Math.max(0, xOf(phase.start_s, view));

@@ -1,6 +1,6 @@
 import { tellAll } from "../failure";
+import { keepInTab, takeToken } from "./token";
 
-const STORED = "helenus-token";
 /** How often the server is asked whether it is still there. */
 const PING_MS = 4000;
 
@@ -9,10 +9,13 @@ export class NoAnswer extends Error {}
 
 /** There is no answer because the server is gone. It may come back. */
 export class Gone extends NoAnswer {
-  constructor() {
-    super("The server does not answer.");
+  constructor(why = "The server does not answer.") {
+    super(why);
   }
 }
+
+/** The server refuses the token. It answers once it is given the right one. */
+export class Refused extends Gone {}
 
 /** Whether the server answers; `refusing` if it takes another token, as one that was started again does. */
 export type Presence = "there" | "gone" | "refusing";
@@ -21,8 +24,8 @@ export type Parameters = Record<string, string | null | undefined>;
 
 /** Client of the server that this page came from. */
 export class Client {
-  readonly #token: string;
-  readonly #listeners: ((presence: Presence, why: string) => void)[] = [];
+  #token: string;
+  readonly #listeners: ((presence: Presence) => void)[] = [];
   #waiting: (() => void)[] = [];
   #presence: Presence = "there";
 
@@ -33,8 +36,19 @@ export class Client {
     }, PING_MS);
   }
 
-  /** Reports when the server becomes unreachable or refuses this page, with the reason, and when it is back. */
-  onPresence(listener: (presence: Presence, why: string) => void): void {
+  get hasToken(): boolean {
+    return this.#token !== "";
+  }
+
+  /** Uses another token from now on. Throws NoAnswer if the server refuses it. */
+  async use(token: string): Promise<void> {
+    this.#token = token;
+    await this.get("ping");
+    keepInTab(token);
+  }
+
+  /** Reports when the server becomes unreachable or refuses this page, and when it is back. */
+  onPresence(listener: (presence: Presence) => void): void {
     this.#listeners.push(listener);
   }
 
@@ -86,40 +100,19 @@ export class Client {
       throw new Gone();
     }
     const why = response.ok ? "" : (body as { error: string }).error;
-    if (response.status === 401) this.#present("refusing", why);
-    else this.#present("there");
+    if (response.status === 401) {
+      this.#present("refusing");
+      throw new Refused(why);
+    }
+    this.#present("there");
     if (response.ok) return body as T;
     throw new NoAnswer(why);
   }
 
-  #present(presence: Presence, why = ""): void {
+  #present(presence: Presence): void {
     if (presence === this.#presence) return;
     this.#presence = presence;
-    tellAll(this.#listeners, presence, why);
+    tellAll(this.#listeners, presence);
     if (presence === "there") for (const done of this.#waiting.splice(0)) done();
-  }
-}
-
-/** The token from the link, which then leaves the address; later from this browser's memory for this server. */
-function takeToken(): string {
-  const fields = new URLSearchParams(location.hash.replace(/^#/, ""));
-  const given = fields.get("token");
-  if (given === null) return read();
-  fields.delete("token");
-  const rest = fields.toString();
-  history.replaceState(null, "", rest === "" ? location.pathname : `#${rest}`);
-  try {
-    localStorage.setItem(STORED, given);
-  } catch {
-    // Without storage the link works until the page is closed.
-  }
-  return given;
-}
-
-function read(): string {
-  try {
-    return localStorage.getItem(STORED) ?? "";
-  } catch {
-    return "";
   }
 }

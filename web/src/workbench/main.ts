@@ -6,12 +6,16 @@ import "./workbench.css";
 import { h, setText } from "../dom";
 import { count, date, plural } from "../format";
 import type { Listed, Report } from "../model";
-import { Client, Gone } from "./client";
+import { Client, Gone, Refused } from "./client";
 import { LIST, livePage } from "./live/page";
 import { page } from "./page";
+import { tokenForm } from "./token-form";
 
 const GONE =
   "The server does not answer. It may have been stopped: start helenus serve again and open its new link. This page goes on if it comes back.";
+const HOW = "Open the link that helenus serve printed, or paste that link or its token here.";
+const NO_TOKEN = `This page was opened without a token, as from a copied link, which has none. ${HOW}`;
+const REFUSED = `The server refuses the token of this page. It may have been started again, with another token. ${HOW}`;
 
 /** Shows the page of the recording in the address, or of the only one or the only one that grows, or else the list. */
 async function show(app: HTMLElement, client: Client): Promise<void> {
@@ -61,11 +65,14 @@ function list(recordings: readonly Listed[]): HTMLElement {
 async function start(): Promise<void> {
   const app = document.getElementById("app");
   if (!app) return;
-  const gone = h("p", { class: "gone", role: "alert", hidden: true });
-  document.body.prepend(gone);
   const client = new Client();
-  client.onPresence((presence, why) => {
-    setText(gone, presence === "gone" ? GONE : why);
+  const said = h("p", { role: "alert" });
+  const form = tokenForm(client);
+  const gone = h("div", { class: "gone", hidden: true }, said, form.root);
+  document.body.prepend(gone);
+  client.onPresence((presence) => {
+    setText(said, presence === "gone" ? GONE : client.hasToken ? REFUSED : NO_TOKEN);
+    form.root.hidden = presence !== "refusing";
     gone.hidden = presence === "there";
   });
   let isMissing = false;
@@ -75,10 +82,14 @@ async function start(): Promise<void> {
       await show(app, client);
     } catch (cause) {
       isMissing = cause instanceof Gone;
+      if (cause instanceof Refused) {
+        // The reason is above.
+        app.replaceChildren();
+        form.field.focus();
+        return;
+      }
       const why = cause instanceof Error ? cause.message : String(cause);
-      // The reason is already there if the server refuses all.
-      if (why === gone.textContent && !gone.hidden) app.replaceChildren();
-      else app.replaceChildren(h("p", { class: "missing failure", role: "alert" }, why));
+      app.replaceChildren(h("p", { class: "missing failure", role: "alert" }, why));
     }
   };
   client.onReturn(() => {

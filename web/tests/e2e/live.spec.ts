@@ -76,6 +76,9 @@ test("a click on a node limits the live page to it, and a link to a node that is
   await expect(threads.locator(".legend")).toContainText("driver (load)");
   // The table is replaced every second; focus and clicks survive that.
   const node = page.locator("#panel").getByRole("button", { name: "10.0.0.2", exact: true });
+  // All columns are in sight.
+  const table = page.getByRole("region", { name: "Nodes as a table" });
+  expect(await table.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
   await node.focus();
   const asked = () => server.asked.filter(({ pathname }) => pathname === "/api/live-table").length;
   const before = asked();
@@ -108,42 +111,46 @@ test("a click on a node limits the live page to it, and a link to a node that is
   await expect(page.locator("#panel")).toContainText("10.0.0.2");
 });
 
-test("a drag over the live heatmap opens the time between press and release, while the picture moves on", async ({
-  page,
-  server,
-}) => {
-  server.grow("grows.helenus");
-  await page.goto(`${server.link}&recording=grows.helenus`);
-  const figure = page.locator("figure").filter({ hasText: "Latency heatmap" });
-  const heat = figure.locator(".over");
-  const state = page.locator(".live-state");
-  await expect(state).toContainText("20:15:07");
-  const box = await heat.boundingBox();
-  if (!box) throw new Error("the heatmap is not drawn");
-  const y = box.y + box.height / 2;
-  await page.mouse.move(box.x + 0.5 * box.width, y);
-  await page.mouse.down();
-  await page.mouse.move(box.x + 0.6 * box.width, y, { steps: 3 });
-  const brush = figure.locator(".brush");
-  /** The brush's edges as shares of the plotting area. */
-  const edges = async () => {
-    const drawn = await brush.boundingBox();
-    return drawn && [drawn.x, drawn.x + drawn.width].map((x) => Number(((x - box.x) / box.width).toFixed(2)));
-  };
-  expect(await edges()).toEqual([0.5, 0.6]);
-  server.pass(12);
-  await expect(state).toContainText("20:15:19");
-  // Twelve of sixty seconds further left; the pointer has not moved.
-  expect(await edges()).toEqual([0.3, 0.6]);
-  await page.mouse.move(box.x + 0.75 * box.width, y, { steps: 3 });
-  const opened = page.waitForEvent("framenavigated", (frame) => frame.url().includes("at="));
-  await page.mouse.up();
-  const at = new URLSearchParams(new URL((await opened).url()).hash.slice(1)).get("at") ?? "";
-  const [from, to] = at.split("-").map(Number);
-  expect(from).toBeCloseTo(LIVE_END_S - 30, 0);
-  expect(to).toBeCloseTo(LIVE_END_S + 12 - 15, 0);
-  await expect(page.locator("#chart-throughput canvas").first()).toBeVisible();
-});
+for (const chart of ["Latency heatmap", "Requests", "CPU"])
+  test(`a drag over the live chart ${chart} opens the time between press and release, while it moves on`, async ({
+    page,
+    server,
+  }) => {
+    server.grow("grows.helenus");
+    await page.goto(`${server.link}&recording=grows.helenus`);
+    const figure = page.getByRole("figure", { name: chart, exact: true });
+    const state = page.locator(".live-state");
+    await expect(state).toContainText("20:15:07");
+    const area = figure.locator(".over, .u-over");
+    await area.scrollIntoViewIfNeeded();
+    const box = await area.boundingBox();
+    if (!box) throw new Error("the chart is not drawn");
+    const y = box.y + box.height / 2;
+    await page.mouse.move(box.x + 0.5 * box.width, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 0.6 * box.width, y, { steps: 3 });
+    const brush = figure.locator(".brush");
+    /** The brush's edges as shares of the plotting area. */
+    const edges = async () => {
+      const drawn = await brush.boundingBox();
+      return (
+        drawn && [drawn.x, drawn.x + drawn.width].map((x) => Number(((x - box.x) / box.width).toFixed(2)))
+      );
+    };
+    expect(await edges()).toEqual([0.5, 0.6]);
+    server.pass(12);
+    await expect(state).toContainText("20:15:19");
+    // Twelve of sixty seconds further left; the pointer has not moved.
+    expect(await edges()).toEqual([0.3, 0.6]);
+    await page.mouse.move(box.x + 0.75 * box.width, y, { steps: 3 });
+    const opened = page.waitForEvent("framenavigated", (frame) => frame.url().includes("at="));
+    await page.mouse.up();
+    const at = new URLSearchParams(new URL((await opened).url()).hash.slice(1)).get("at") ?? "";
+    const [from, to] = at.split("-").map(Number);
+    expect(from).toBeCloseTo(LIVE_END_S - 30, 0);
+    expect(to).toBeCloseTo(LIVE_END_S + 12 - 15, 0);
+    await expect(page.locator("#chart-throughput canvas").first()).toBeVisible();
+  });
 
 test("the live page is paused when its address says so, also after back", async ({ page, server }) => {
   server.grow("grows.helenus");

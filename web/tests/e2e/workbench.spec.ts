@@ -239,20 +239,53 @@ test("the tab of flame graphs and a query come by themselves when the server is 
 test("a server that was started again says at once that it takes another link", async ({ page, server }) => {
   await open(page, server.link);
   await server.replace();
-  await expect(page.locator(".gone")).toContainText("open the link that helenus serve printed", {
+  await expect(page.locator(".gone")).toContainText("The server refuses the token of this page", {
     timeout: 30_000,
   });
   await page.reload();
-  await expect(page.getByRole("alert")).toHaveText([/open the link that helenus serve printed/]);
+  await expect(page.getByRole("alert")).toHaveText([/Open the link that helenus serve printed/]);
   // Its link works in the same tab.
   await page.goto(server.link);
   await expect(page.locator("#chart-throughput canvas").first()).toBeVisible();
   await expect(page.locator(".gone")).toBeHidden();
 });
 
-test("without the token there is a way out", async ({ page, server }) => {
-  await page.goto(server.address);
-  await expect(page.getByRole("alert").last()).toContainText("open the link that helenus serve printed");
+test("without the token the page asks for it, and goes on", async ({ page, server }) => {
+  await page.goto(`${server.address}#tab=statements`);
+  await expect(page.getByRole("alert")).toHaveText([/opened without a token/]);
+  expect(await seriousProblems(page, "light")).toEqual([]);
+  const field = page.getByRole("textbox", { name: "Link or token" });
+  const form = page.locator(".gone form");
+  await expect(field).toBeFocused();
+  await page.keyboard.type("two words");
+  await page.keyboard.press("Enter");
+  await expect(form).toContainText("There is no token in this text.");
+  await field.fill("0000");
+  await page.keyboard.press("Enter");
+  await expect(form).toContainText("The server refuses this token.");
+  await field.fill(`  ${server.link}`);
+  await page.getByRole("button", { name: "Go on" }).click();
+  await expect(page.locator("#panel")).toContainText("SELECT b FROM t");
+  await expect(page.locator(".gone")).toBeHidden();
+
+  // The token is kept for this tab alone, and is not in the address.
+  const token = server.link.split("token=")[1] ?? "";
+  expect(page.url()).toContain("tab=statements");
+  expect(page.url()).not.toContain(token);
+  expect(await page.evaluate(() => JSON.stringify(localStorage) + document.cookie)).not.toContain(token);
+  await page.reload();
+  await expect(page.locator("#panel")).toContainText("SELECT b FROM t");
+});
+
+test("an open page goes on with the token of a server that was started again", async ({ page, server }) => {
+  await open(page, server.link);
+  await server.replace();
+  await tab(page, "Statements").click();
+  await expect(page.locator(".gone")).toContainText("The server refuses the token of this page");
+  await page.getByRole("textbox", { name: "Link or token" }).fill(server.link.split("token=")[1] ?? "");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".gone")).toBeHidden();
+  await expect(page.locator("#panel")).toContainText("SELECT b FROM t");
 });
 
 for (const colorScheme of SCHEMES) {

@@ -5,6 +5,7 @@ import { h, setText } from "../../dom";
 import { orNothing } from "../../format";
 import type { LiveSeries, LiveTotals } from "../../model";
 import type { ColourName, Theme } from "../../theme";
+import { LiveBrush } from "./brush";
 import { lastKnown, stackOf, type Values } from "./stack";
 
 export interface LiveLine {
@@ -69,6 +70,7 @@ export class LiveLines {
   readonly #legend: HTMLElement;
   readonly #values: HTMLElement[];
   readonly #labels: HTMLElement[];
+  readonly #brush: LiveBrush;
   #chart: uPlot | null = null;
   #view: View | null = null;
   #made = "";
@@ -76,8 +78,9 @@ export class LiveLines {
   constructor(
     private readonly options: LiveLinesOptions,
     private readonly theme: Theme,
-    private readonly choose: (from: number, to: number) => void,
+    choose: (from: number, to: number) => void,
   ) {
+    this.#brush = new LiveBrush(this.#body, choose);
     this.#values = options.lines.map(() => h("span", { class: "value" }));
     this.#labels = options.lines.map(({ label }) => h("span", {}, typeof label === "string" ? label : ""));
     const items = options.lines.map(({ colour }, place) => {
@@ -108,7 +111,10 @@ export class LiveLines {
     this.#legend.hidden = isMissing;
     this.#missing.hidden = !isMissing;
     this.#body.hidden = isMissing;
-    if (isMissing) return;
+    if (isMissing) {
+      this.#brush.follow(null);
+      return;
+    }
     const count = series.requests_per_s.length;
     const x = Array.from({ length: count }, (_, bin) => series.from_s + (bin + 0.5) * series.bin_s);
     const values = lines.map((line) => line.of(series));
@@ -139,12 +145,14 @@ export class LiveLines {
       chart.setData(data, true);
       chart.setScale("x", { min: window.from_s, max: window.to_s });
     });
+    this.#brush.follow(this.#view);
   }
 
   /** Shows no figures. */
   clear(): void {
     this.#chart?.destroy();
     this.#chart = null;
+    this.#brush.follow(null);
     this.#missing.hidden = true;
     this.#body.hidden = this.#legend.hidden = false;
     for (const value of this.#values) setText(value, "");
@@ -160,7 +168,8 @@ export class LiveLines {
       width,
       height: HEIGHT,
       padding: [PADDING_TOP, GUTTER_RIGHT, 0, 0],
-      cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false } },
+      // Its selection stays at its pixels while the data move on; the brush follows their times.
+      cursor: { drag: { x: false, y: false, setScale: false }, points: { show: false } },
       legend: { show: false },
       scales: {
         x: { time: false, auto: false },
@@ -191,14 +200,6 @@ export class LiveLines {
       hooks: {
         drawClear: [(chart) => this.#drawTimes(chart, "grid")],
         draw: [(chart) => this.#drawTimes(chart, "axis")],
-        setSelect: [
-          (chart) => {
-            const { left, width: chosen } = chart.select;
-            if (chosen < 4) return;
-            this.choose(chart.posToVal(left, "x"), chart.posToVal(left + chosen, "x"));
-            chart.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
-          },
-        ],
       },
     };
   }

@@ -89,7 +89,7 @@ export const LISTINGS: readonly LiveListing[] = [
   ]),
   listing<LiveGroup>("groups", "Threads", "Threads are not recorded.", [
     { name: "thread group", unit: "", of: (row) => row.group },
-    { name: "process", unit: "", of: (row) => row.process },
+    { name: "process", unit: "", of: (row) => row.process || null },
     { name: "running", unit: "CPUs", of: (row) => row.cpus },
     { name: "waiting for a CPU", unit: "CPUs", of: (row) => row.waiting_cpus },
     { name: "migrations", unit: "per s", of: (row) => row.migrations_per_s },
