@@ -62,6 +62,13 @@ pub enum Error {
     #[error("the node refuses this statement of the workload's schema: {statement}\n  {reason}")]
     Schema { statement: String, reason: String },
 
+    /// No answer came in time, or the connection broke.
+    #[error(
+        "the node did not answer this statement of the workload's schema: {statement}\n  {reason}; look for errors and long pauses in its \
+         system.log, and with `nodetool describecluster` whether all nodes have the same schema version"
+    )]
+    SchemaUnanswered { statement: String, reason: String },
+
     #[error("operation {operation} cannot be prepared: {reason}\n  {cql}{way_out}")]
     Prepare { operation: String, reason: String, cql: String, way_out: &'static str },
 

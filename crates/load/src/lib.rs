@@ -42,7 +42,7 @@ pub use intervals::{Intervals, OperationTimes};
 pub use outcome::Outcome;
 pub use plan::{DriverKind, Plan};
 pub use precision::{Bounds, Confidence};
-pub use progress::{ErrorCount, Event, Lag, Percentiles, PhaseProgress, Progress};
+pub use progress::{ErrorCount, Event, Lag, Percentiles, PhaseProgress, Progress, Recent};
 pub use run::run;
 pub use schedule::{Arrivals, Load, Phase, Until, Work};
 pub use summary::{ErrorSummary, PhaseSummary, StallSummary, Summary};

@@ -30,8 +30,57 @@ pub struct Progress {
     pub lag: Lag,
     /// Pauses of the driver longer than the bound.
     pub stalls: u64,
+    /// The requests of the current phase since the last progress.
+    #[serde(skip)]
+    pub recent: Recent,
     /// Events since the last progress.
     pub events: Vec<Event>,
+}
+
+/// Requests of a phase in a part of its time. Those of successive parts add up.
+#[derive(Debug, Clone, Default)]
+pub struct Recent {
+    pub(crate) lasts: Duration,
+    pub(crate) ok: u64,
+    /// Requests of an open loop's schedule that were due.
+    pub(crate) due: Option<f64>,
+    /// None if no request has ended.
+    pub(crate) response: Option<Times>,
+}
+
+impl Recent {
+    /// Adds the requests of a later part.
+    pub fn add(&mut self, later: &Recent) {
+        self.lasts += later.lasts;
+        self.ok += later.ok;
+        if let Some(due) = later.due {
+            *self.due.get_or_insert(0.0) += due;
+        }
+        match (&mut self.response, &later.response) {
+            (Some(times), Some(more)) => times.add(more),
+            (times @ None, more) => times.clone_from(more),
+            (Some(_), None) => {}
+        }
+    }
+
+    /// Successful requests per second.
+    pub fn ok_per_s(&self) -> f64 {
+        self.ok as f64 / self.seconds()
+    }
+
+    /// The mean rate of an open loop's schedule, in requests/s.
+    pub fn target_per_s(&self) -> Option<f64> {
+        self.due.map(|due| due / self.seconds())
+    }
+
+    /// Percentiles of the response times.
+    pub fn response(&self) -> Percentiles {
+        self.response.as_ref().map(Percentiles::of).unwrap_or_default()
+    }
+
+    fn seconds(&self) -> f64 {
+        self.lasts.as_secs_f64().max(1e-9)
+    }
 }
 
 /// The progress of the phase.
@@ -131,6 +180,23 @@ impl Percentiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn successive_parts_add_up() {
+        let part = |ok, due, ms: i64| {
+            let mut times = Times::new();
+            times.record(ms * 1_000_000);
+            Recent { lasts: Duration::from_millis(500), ok, due, response: Some(times) }
+        };
+        let mut sum = Recent::default();
+        assert_eq!((sum.ok_per_s(), sum.target_per_s(), sum.response()), (0.0, None, Percentiles::default()));
+        for one in [part(10, Some(20.0), 900), Recent::default(), part(30, Some(30.0), 1)] {
+            sum.add(&one);
+        }
+        assert_eq!((sum.ok_per_s(), sum.target_per_s()), (40.0, Some(50.0)));
+        assert_eq!(sum.response().max_ns, Some(900_000_000), "of the first part");
+        assert!(sum.response().p50_ns.unwrap() < 2_000_000, "of the last part");
+    }
 
     #[test]
     fn lag_says_why() {

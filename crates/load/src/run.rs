@@ -1,7 +1,7 @@
 //! A run from its start to its summary: the main thread, which commands the driver threads and shows their progress.
 
 use crate::driver::{Counts, Driver, Run, Tally};
-use crate::progress::{Event, Lag, Percentiles, PhaseProgress, Progress};
+use crate::progress::{Event, Lag, Percentiles, PhaseProgress, Progress, Recent};
 use crate::schedule::{Phase, Segment, Until};
 use crate::setup::{self, SetUp};
 use crate::stalls::Watcher;
@@ -301,9 +301,14 @@ impl RunLoop {
         self.shown_ns = now_ns;
         let phase =
             begun.map(|(position, (start_ns, end_ns))| self.phase_progress(*position, *start_ns, *end_ns, now_ns));
-        let target_per_s =
-            begun.and_then(|(position, window)| target_per_s(&self.run.phases[*position], *window, now_ns));
-        let target_per_s = target_per_s.map(|per_s| per_s / self.run.plan.shard.1 as f64);
+        let target_per_s = |at_ns| {
+            let (position, window) = begun?;
+            let all_per_s = target_per_s(&self.run.phases[*position], *window, at_ns)?;
+            Some(all_per_s / self.run.plan.shard.1 as f64)
+        };
+        let (before, target_per_s) = (target_per_s(since_ns), target_per_s(now_ns));
+        // A schedule's rate changes linearly.
+        let due = before.zip(target_per_s).map(|(from, to)| (from + to) / 2.0 * seconds);
         progress(Progress {
             elapsed: duration(now_ns - self.start_ns),
             phase,
@@ -318,6 +323,12 @@ impl RunLoop {
             errors: errors(&total),
             lag: lag(&total),
             stalls: self.watcher.pauses().count + self.schedule_stalls,
+            recent: Recent {
+                lasts: duration(now_ns - since_ns),
+                ok: recent.counts.ok(),
+                due,
+                response: (recent.counts.requests() > 0).then_some(recent.response),
+            },
             events: std::mem::take(&mut self.events),
         });
     }

@@ -57,7 +57,7 @@ pub enum Error {
 
     #[error("{} has no rows in that time", path.display())]
     NothingIn { path: PathBuf },
-    #[error("ended before the copy was complete; nothing was left behind")]
+    #[error("ended before the new recording was complete; nothing was left behind")]
     Ended,
 
     #[error("nothing to merge: name two recordings or more")]

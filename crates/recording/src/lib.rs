@@ -45,7 +45,7 @@ pub use freeze::freeze;
 pub use generated::{FINGERPRINT, FORMAT, TABLES, rows};
 pub use kept::{Keeper, Kept};
 pub use manifest::{ClockFacts, Host, LoadFacts, Loss, Manifest, NodeFacts, SourceFacts, State, TableFacts};
-pub use merge::merge;
+pub use merge::{merge, merge_while};
 pub use part::{Batches, HELD, Part};
 pub use recorder::{CLOSE_FOR, Health, Recorder, Summary, Waiting};
 pub use recording::Recording;

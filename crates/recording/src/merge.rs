@@ -29,12 +29,23 @@ pub fn merge(
     title: &str,
     command: &str,
 ) -> Result<Manifest, Error> {
+    merge_while(recordings, ahead_ns, out, (title, command), &|| true)
+}
+
+/// Merges recordings as [`merge`] does. Once `is_wanted` says no, nothing is left behind.
+pub fn merge_while(
+    recordings: &[Recording],
+    ahead_ns: &[i64],
+    out: &Path,
+    (title, command): (&str, &str),
+    is_wanted: &dyn Fn() -> bool,
+) -> Result<Manifest, Error> {
     if recordings.len() < 2 {
         return Err(Error::NothingToMerge);
     }
     new_recording(out, |folder| {
         none_twice(recordings)?;
-        write(recordings, ahead_ns, folder, title, command)
+        write(recordings, ahead_ns, folder, (title, command), is_wanted)
     })
 }
 
@@ -89,8 +100,8 @@ fn write(
     recordings: &[Recording],
     ahead_ns: &[i64],
     out: &Folder,
-    title: &str,
-    command: &str,
+    (title, command): (&str, &str),
+    is_wanted: &dyn Fn() -> bool,
 ) -> Result<Manifest, Error> {
     let first = &recordings[0];
     let shift_ns = |number: usize| {
@@ -134,7 +145,8 @@ fn write(
             let elsewhere: Vec<&Repeated> = repeated[number].iter().filter(|rows| rows.table == table).collect();
             for from in recording.parts(table.name)? {
                 let place = out.make_inner(table.name)?;
-                copy(&from, &place, &format!("part-{part}"), table, shift_ns(number), &elsewhere)
+                let rows = Copied { table, shift_ns: shift_ns(number), elsewhere: &elsewhere };
+                copy(&from, &place, &format!("part-{part}"), &rows, is_wanted)
                     .map_err(|error| error.writing(place.path()))?;
                 part += 1;
             }
@@ -160,23 +172,33 @@ fn shift_ns(first: &Recording, recording: &Recording) -> i64 {
     }
 }
 
+/// Which rows of a part are copied, and how far their times are shifted.
+struct Copied<'a> {
+    table: &'a Table,
+    shift_ns: i64,
+    /// Rows that another recording has as well.
+    elsewhere: &'a [&'a Repeated],
+}
+
 /// Copies the rows that no other recording has.
 fn copy(
     from: &Part,
     place: &Folder,
     stem: &str,
-    table: &Table,
-    shift_ns: i64,
-    elsewhere: &[&Repeated],
+    Copied { table, shift_ns, elsewhere }: &Copied<'_>,
+    is_wanted: &dyn Fn() -> bool,
 ) -> Result<(), Error> {
     let schema = table.arrow_schema();
     let mut out = ParquetFile::create(place, stem, table, Arc::clone(&schema))?;
     for batch in from.batches()? {
         let mut batch = batch?;
-        for rows in elsewhere {
+        if !is_wanted() {
+            return Err(Error::Ended);
+        }
+        for rows in *elsewhere {
             batch = filter_record_batch(&batch, &rows.others(&batch)?)?;
         }
-        out.write(&rows_at(table, &batch, shift_ns)?)?;
+        out.write(&rows_at(table, &batch, *shift_ns)?)?;
     }
     out.finish()?;
     Ok(())

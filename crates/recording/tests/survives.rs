@@ -5,7 +5,7 @@
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use helenus_needs::{need, program, root};
-use helenus_recording::{Error, Manifest, Recorder, Recording, merge, rows, salvage};
+use helenus_recording::{Error, Manifest, Recorder, Recording, merge, merge_while, rows, salvage};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -286,15 +286,21 @@ fn the_same_rows_are_not_merged_twice() {
 }
 
 #[test]
-fn a_merge_that_fails_leaves_nothing() {
+fn a_merge_that_fails_or_is_interrupted_leaves_nothing() {
     let place = tempfile::tempdir().unwrap();
-    let [a, b] = [3, 4].map(|rows| Recording::open(&numbered(place.path(), rows)).unwrap());
-    let file = b.files("requests").unwrap().remove(0);
-    std::fs::write(&file, "no Parquet").unwrap();
+    let parts = [3, 4].map(|rows| Recording::open(&numbered(place.path(), rows)).unwrap());
     let out = place.path().join("out");
-    assert!(matches!(merge(&[a, b], &[], &out, "", ""), Err(Error::Damaged { .. })));
-    let names: Vec<_> = std::fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(names.len(), 2, "{names:?}");
+    let names =
+        || -> Vec<_> { std::fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect() };
+    // The signal comes while the second recording is copied.
+    let asked = std::cell::Cell::new(0);
+    let is_wanted = || asked.replace(asked.get() + 1) == 0;
+    assert!(matches!(merge_while(&parts, &[], &out, ("", ""), &is_wanted), Err(Error::Ended)));
+    assert_eq!(names().len(), 2, "{:?}", names());
+    let file = parts[1].files("requests").unwrap().remove(0);
+    std::fs::write(&file, "no Parquet").unwrap();
+    assert!(matches!(merge(&parts, &[], &out, "", ""), Err(Error::Damaged { .. })));
+    assert_eq!(names().len(), 2, "{:?}", names());
 }
 
 #[test]

@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 use chrono::{DateTime, Local, NaiveTime, Utc};
 use clap::Args;
 use helenus_load::{
-    Access, Bounds, DriverKind, Event, Intervals, Plan, Progress, Protocol, StallSummary, Summary, Workload, hlog,
+    Access, Bounds, DriverKind, Event, Intervals, Plan, Progress, Protocol, Recent, StallSummary, Summary, Workload,
+    hlog,
 };
 use helenus_observe::{Observation, Options, ProcessKind, Watched};
 use helenus_recording::{Manifest, NodeFacts, Recorder};
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 
 /// Until then, a phase without an answer shows no figures.
 const FIRST_FIGURES: Duration = Duration::from_secs(1);
-/// Without a terminal, the load is shown at this interval.
+/// Without a terminal, a line is printed at this interval.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 /// A driver thread that is on a CPU for this share of the time can't do more.
 const DRIVER_IS_THE_LIMIT: f64 = 0.9;
@@ -278,7 +279,10 @@ impl IntervalLog {
 pub struct Live {
     phase: String,
     connecting: bool,
+    /// When the last line was shown.
     shown: Option<Instant>,
+    /// The requests of the phase since then.
+    recent: Recent,
 }
 
 impl Live {
@@ -294,13 +298,17 @@ impl Live {
             return;
         };
         let new = self.phase != phase.name;
-        let line = line(progress);
         if new {
             self.phase.clone_from(&phase.name);
-            self.shown = Some(Instant::now());
-            steps.step(&line);
-        } else if steps.is_plain() && self.shown.is_none_or(|shown| shown.elapsed() > PLAIN_EVERY) {
-            self.shown = Some(Instant::now());
+            self.recent = Recent::default();
+        }
+        self.recent.add(&progress.recent);
+        if !new && steps.is_plain() && self.shown.is_some_and(|shown| shown.elapsed() < PLAIN_EVERY) {
+            return;
+        }
+        self.shown = Some(Instant::now());
+        let line = line(progress, &std::mem::take(&mut self.recent));
+        if new || steps.is_plain() {
             steps.step(line);
         } else {
             steps.live(line);
@@ -308,7 +316,8 @@ impl Live {
     }
 }
 
-fn line(progress: &Progress) -> String {
+/// The state of a phase, and the figures of its requests since the last line.
+fn line(progress: &Progress, recent: &Recent) -> String {
     let mut line = String::new();
     if let Some(phase) = &progress.phase {
         let _ = write!(line, "{}/{} {}", phase.number, phase.of, phase.name);
@@ -320,15 +329,16 @@ fn line(progress: &Progress) -> String {
         };
     }
     let is_new = progress.phase.as_ref().is_some_and(|phase| phase.elapsed < FIRST_FIGURES);
-    if is_new && progress.response.p50_ns.is_none() {
+    let response = recent.response();
+    if is_new && response.p50_ns.is_none() {
         return line;
     }
-    let _ = write!(line, "  {}/s", terminal::count(progress.ok_per_s.round() as u64));
-    if let Some(target) = progress.target_per_s {
+    let _ = write!(line, "  {}/s", terminal::count(recent.ok_per_s().round() as u64));
+    if let Some(target) = recent.target_per_s() {
         let _ = write!(line, " of {}/s", terminal::count(target.round() as u64));
     }
-    let (p50, p99, max) = (progress.response.p50_ns, progress.response.p99_ns, progress.response.max_ns);
-    let _ = write!(line, "  p50 {}  p99 {}  max {} ms", millis(p50), millis(p99), millis(max));
+    let [p50, p99, max] = [response.p50_ns, response.p99_ns, response.max_ns].map(millis);
+    let _ = write!(line, "  p50 {p50}  p99 {p99}  max {max} ms");
     if progress.failed > 0 {
         let _ = write!(line, "  {} failed", terminal::count(progress.failed));
     }

@@ -1,7 +1,8 @@
+use crate::interrupt::cancel_on_signals;
 use crate::terminal;
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use helenus_recording::{Loss, Manifest, Recording, State, merge, salvage};
+use helenus_recording::{Loss, Manifest, Recording, State, merge_while, salvage};
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
@@ -112,9 +113,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                 ahead.len(),
                 recordings.len() - 1
             );
+            let cancel = cancel_on_signals()?;
             let parts = recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
             let title = parts.iter().map(|part| part.manifest().title.as_str()).collect::<Vec<_>>().join(" + ");
-            let manifest = merge(&parts, &ahead, &output, &title, "helenus recording merge")?;
+            let made_by = (title.as_str(), "helenus recording merge");
+            let manifest = merge_while(&parts, &ahead, &output, made_by, &|| !cancel.is_cancelled())?;
             let rows = manifest.tables.values().map(|table| table.rows).sum();
             terminal::done(format_args!("{} rows in {}", terminal::count(rows), output.display()));
             if json {

@@ -25,6 +25,11 @@ impl TargetArguments {
         self.node.clone().unwrap_or_else(|| format!("pid {}", self.pid.unwrap_or_default()))
     }
 
+    /// The node's address, if the node is named by its address.
+    pub fn node(&self) -> Option<&str> {
+        self.node.as_deref()
+    }
+
     /// Loads the agent into the node.
     pub fn link(&self) -> Result<Link> {
         Ok(Link::open(&find(self.node.as_deref(), self.pid)?, AGENT_JAR)?)

@@ -1,10 +1,10 @@
 use super::target::{TargetArguments, say_log};
 use crate::metrics::{Metrics, Watched};
 use crate::{interrupt, terminal};
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand};
-use helenus_control::{Change, Site, Valve};
+use helenus_control::{Change, Error, Site, Valve};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 /// wrong. It stays after this command until it is removed; the node then runs as before.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  helenus valve add lwt --at lwt --law throughput --node 127.0.0.1
   helenus valve add requests --stage native-transport --law response-time --max 128 --node 127.0.0.1
+  helenus valve add lwt --at lwt --law throughput --node 127.0.0.1
   helenus valve add scans --at scans --law fixed --parameter limit=8 --lease 5m --node 127.0.0.1
   helenus valve watch --node 127.0.0.1
   helenus valve set lwt --max 64 --node 127.0.0.1
@@ -45,17 +45,26 @@ enum Action {
     Remove(Remove),
 }
 
+/// Where the valve is placed.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct Place {
+    /// Point to limit, by name or pattern (may be given again); see `helenus points`. A JVM that was started without an agent needs
+    /// --cold for the first one
+    #[arg(long, value_name = "POINT")]
+    at: Vec<String>,
+    /// Stage to limit by its own number of threads, which never needs --cold: native-transport (all requests), read,
+    /// mutation, counter-mutation, view-mutation, compaction, compaction-throughput
+    #[arg(long, value_name = "STAGE")]
+    stage: Option<String>,
+}
+
 #[derive(Debug, Args)]
 struct Add {
     /// Name of the valve
     name: String,
-    /// A point that it stands at, by name or pattern (may be given again); see `helenus points`
-    #[arg(long, value_name = "POINT", required_unless_present = "stage", conflicts_with = "stage")]
-    at: Vec<String>,
-    /// A stage whose own size it steers: native-transport, read, mutation, counter-mutation, view-mutation, compaction,
-    /// compaction-throughput
-    #[arg(long, value_name = "STAGE")]
-    stage: Option<String>,
+    #[command(flatten)]
+    place: Place,
     #[command(flatten)]
     changes: Changes,
     /// Order of waiting calls: fifo, lifo, or class
@@ -192,9 +201,9 @@ impl Changes {
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     match arguments.action {
         Action::Add(add) => {
-            let place = match add.stage {
+            let place = match add.place.stage {
                 Some(stage) => Site::Stage(stage),
-                None => Site::At(add.at),
+                None => Site::At(add.place.at),
             };
             let change = Change {
                 order: add.order,
@@ -206,7 +215,13 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             };
             change.check(Some(&place)).map_err(anyhow::Error::msg)?;
             let mut link = add.target.link()?;
-            let valve = link.add_valve(&add.name, &place, &change)?;
+            let valve =
+                link.add_valve(&add.name, &place, &change).map_err(|error| match (&error, add.target.node()) {
+                    (Error::Refused { error: reason, hint }, Some(node)) if hint.contains("--cold") => {
+                        anyhow!("{}", with_way_out(reason, &add.name, &change, node))
+                    }
+                    _ => error.into(),
+                })?;
             say_log(&mut link);
             show_one(&valve, add.json)?;
             terminal::talk(terminal::dim(format_args!(
@@ -246,6 +261,23 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The refusal of a node that was started without an agent, with what can be done.
+fn with_way_out(reason: &str, name: &str, change: &Change, node: &str) -> String {
+    let mut stage = vec!["helenus", "valve", "add", name, "--stage", "native-transport", "--node", node];
+    stage.extend(change.law.iter().flat_map(|law| ["--law", law]));
+    let parameters: Vec<String> = change.parameters.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    stage.extend(parameters.iter().flat_map(|parameter| ["--parameter", parameter]));
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-=:".contains(letter);
+    let quoted = |word: &&str| if word.chars().all(is_plain) { word.to_string() } else { format!("'{word}'") };
+    let stage = stage.iter().map(quoted).collect::<Vec<_>>().join(" ");
+    format!(
+        "{reason}. Do one of these:\n\
+         \x20 limit all requests at their stage, which changes no class: {stage}\n\
+         \x20 where the slow minute does no harm: the same command with --cold\n\
+         \x20 restart the node with -javaagent:helenus-agent.jar=ready (`helenus agent` writes the jar)"
+    )
 }
 
 fn show_one(valve: &Valve, json: bool) -> Result<()> {
@@ -329,4 +361,41 @@ fn table(valves: &[Valve]) -> terminal::Table {
     });
     let is_number = |column: usize| column >= 3 && column + 1 < header.len();
     terminal::table(&header, rows, 1).aligned_right((0..header.len()).map(is_number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    #[test]
+    fn a_node_without_an_agent_is_offered_a_command_that_works() {
+        let change = Change {
+            law: Some("fixed".to_string()),
+            parameters: [("limit".to_string(), "8".to_string())].into(),
+            ..Change::default()
+        };
+        let text = with_way_out("it deoptimizes", "my scans", &change, "127.0.0.1");
+        let line = text.lines().find_map(|line| Some(&line[line.find("helenus valve")?..])).unwrap();
+        let words = shlex::split(line).unwrap();
+        let Action::Add(add) = Line::try_parse_from(&words[1..]).unwrap().arguments.action else { panic!("{line}") };
+        assert_eq!((add.name.as_str(), add.place.stage.as_deref()), ("my scans", Some("native-transport")));
+        assert_eq!(add.changes.parameters, [("limit".to_string(), "8".to_string())]);
+    }
+
+    #[test]
+    fn without_a_place_both_kinds_are_named() {
+        let error = Line::try_parse_from(["valve", "add", "lwt", "--node", "127.0.0.1"]).unwrap_err().to_string();
+        assert!(error.contains("--at") && error.contains("--stage"), "{error}");
+        let twice = ["valve", "add", "a", "--at", "reads", "--at", "lwt", "--node", "127.0.0.1"];
+        assert!(Line::try_parse_from(twice).is_ok());
+        assert!(Line::try_parse_from([&twice[..], &["--stage", "read"]].concat()).is_err());
+        assert!(Line::try_parse_from([&twice[..], &["--order", "lifo"]].concat()).is_ok());
+    }
 }

@@ -195,16 +195,30 @@ fn compression(compression: Compression) -> scylla::frame::Compression {
 /// Runs the schema statements.
 pub(super) async fn create_schema(session: &Session, plan: &Plan) -> Result<(), Error> {
     for statement in plan.workload.schema_statements() {
-        let refused = |reason: String| Error::Schema { statement: statement.clone(), reason };
         match tokio::time::timeout(SCHEMA_TIMEOUT, session.query_unpaged(statement.as_str(), ())).await {
             Ok(Ok(_)) => {}
             // Another run has created the object meanwhile.
             Ok(Err(error)) if exists_already(&error) => {}
-            Ok(Err(error)) => return Err(refused(crate::outcome::message(&error))),
-            Err(_) => return Err(refused(format!("no answer within {} s", SCHEMA_TIMEOUT.as_secs()))),
+            Ok(Err(error)) => {
+                let (statement, reason) = (statement.clone(), crate::outcome::message(&error));
+                return Err(match is_of_node(&error) {
+                    true => Error::Schema { statement, reason },
+                    false => Error::SchemaUnanswered { statement, reason },
+                });
+            }
+            Err(_) => return Err(no_answer(statement.clone(), SCHEMA_TIMEOUT)),
         }
     }
     Ok(())
+}
+
+fn no_answer(statement: String, within: Duration) -> Error {
+    Error::SchemaUnanswered { statement, reason: format!("no answer within {} s", within.as_secs()) }
+}
+
+/// Whether the node has answered with this error.
+fn is_of_node(error: &ExecutionError) -> bool {
+    matches!(error, ExecutionError::LastAttemptError(RequestAttemptError::DbError(..)))
 }
 
 fn exists_already(error: &ExecutionError) -> bool {
@@ -220,10 +234,11 @@ fn exists_already(error: &ExecutionError) -> bool {
 /// Sets the keyspace of the connections to that of the workload.
 pub(super) async fn enter(session: &Session, plan: &Plan) -> Result<(), Error> {
     if let Some(keyspace) = &plan.workload.keyspace {
-        let failed = |reason: String| Error::Schema { statement: format!("USE \"{keyspace}\""), reason };
+        let statement = format!("USE \"{keyspace}\"");
         match tokio::time::timeout(CONNECT_TIMEOUT, session.use_keyspace(keyspace, true)).await {
-            Ok(entered) => entered.map_err(|error| failed(error.to_string()))?,
-            Err(_) => return Err(failed(format!("no answer within {} s", CONNECT_TIMEOUT.as_secs()))),
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(Error::Schema { statement, reason: error.to_string() }),
+            Err(_) => return Err(no_answer(statement, CONNECT_TIMEOUT)),
         }
     }
     Ok(())
@@ -287,6 +302,16 @@ mod tests {
         assert_eq!(resolve("127.0.0.1:19042").unwrap(), ["127.0.0.1:19042".parse().unwrap()]);
         assert_eq!(resolve("[::1]:9043").unwrap(), ["[::1]:9043".parse().unwrap()]);
         assert_eq!(resolve("127.0.0.1:port").unwrap_err(), "`port` is not a port");
+    }
+
+    #[test]
+    fn a_node_that_does_not_answer_does_not_refuse() {
+        let refused = RequestAttemptError::DbError(DbError::Unauthorized, "no".to_string());
+        assert!(is_of_node(&ExecutionError::LastAttemptError(refused)));
+        assert!(!is_of_node(&ExecutionError::RequestTimeout(SCHEMA_TIMEOUT)));
+        let text = no_answer("CREATE TABLE t".to_string(), SCHEMA_TIMEOUT).to_string();
+        assert!(text.starts_with("the node did not answer") && text.contains("within 30 s"), "{text}");
+        assert!(!text.contains("refuse") && text.contains("system.log"), "{text}");
     }
 
     #[test]

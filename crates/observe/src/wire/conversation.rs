@@ -1,13 +1,15 @@
 //! The conversations of clients with one node: packets are put in order and parsed, and requests are paired with their
 //! answers.
 
+mod followed;
+
 use super::answers::Answer;
 use super::bodies::{Driver, proper, startup};
 use super::messages::{Message, Messages};
 use super::ordered::{Ordered, Part};
 use super::packet::{Packet, Side};
 use super::partition_key::PartitionKey;
-use super::sample::{MOST_HALVINGS, Sample};
+use super::sample::Sample;
 use super::statements::{Asked, Prepared, Statements};
 use foldhash::fast::RandomState;
 use helenus_cassandra::cql::frame::opcode;
@@ -20,9 +22,6 @@ use std::rc::Rc;
 
 /// The most connections that are followed at the same time. By default a node accepts fewer.
 const CONNECTIONS: usize = 1 << 16;
-
-/// The fewest connections with requests that are followed. A weight is not reliable for fewer.
-const FEWEST_FOLLOWED: usize = 8;
 
 /// Why requests were not paired.
 pub(super) const LOST_REASONS: [&str; 4] = [
@@ -88,13 +87,6 @@ pub(super) struct Conversations {
     heard_ns: i64,
 }
 
-/// Ended connections and those that are not followed any more.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct LeftOut {
-    /// Number of recent requests of each followed connection.
-    pub(super) weight: f64,
-}
-
 impl Conversations {
     pub(super) fn new(node: SocketAddr) -> Conversations {
         Conversations {
@@ -113,43 +105,6 @@ impl Conversations {
         let keyspace = self.statements.keyspace(keyspace);
         let conversation = self.all.entry(client).or_insert_with(|| Conversation::new(client));
         conversation.protocol.keyspace = Some(keyspace);
-    }
-
-    pub(super) fn sample(&self) -> Sample {
-        self.sample
-    }
-
-    /// Halves the followed connections this many times, or as often as leaves enough requests. A weight is not reliable
-    /// for a few connections, which may send most of the requests or none. None if no connection is left out.
-    pub(super) fn narrow(&mut self, halvings: u32) -> Option<LeftOut> {
-        /// Number of candidate selections of connections; the one that best preserves the share of requests is used.
-        const TRIED: u16 = 64;
-        let now = self.sample;
-        let requests = |sample: Sample| -> (u64, usize) {
-            let followed = self.all.iter().filter(|(client, _)| sample.follows(client.port()));
-            let requests = followed.map(|(_, one)| one.protocol.requests).filter(|requests| *requests > 0);
-            requests.fold((0, 0), |(sum, connections), requests| (sum + requests, connections + 1))
-        };
-        let (all, _) = requests(now);
-        let most = (now.level + halvings).min(MOST_HALVINGS);
-        let (sample, followed) = (now.level + 1..=most).rev().find_map(|level| {
-            let wanted = all >> (level - now.level);
-            let salts = if now.level == 0 { 0..TRIED } else { now.salt..now.salt + 1 };
-            let tried = salts.map(|salt| Sample { level, salt }).map(|sample| (sample, requests(sample)));
-            tried
-                .filter(|(_, (followed, connections))| *connections >= FEWEST_FOLLOWED && *followed < all)
-                .map(|(sample, (followed, _))| (sample, followed))
-                .min_by_key(|(_, followed)| followed.abs_diff(wanted))
-        })?;
-        self.sample = sample;
-        self.all.retain(|client, _| sample.follows(client.port()));
-        Some(LeftOut { weight: all as f64 / followed as f64 })
-    }
-
-    /// Follows the connections of an earlier sample again, which all that are followed now belong to. The others are met under
-    /// way.
-    pub(super) fn widen(&mut self, sample: Sample) {
-        self.sample = sample;
     }
 
     /// Processes a packet, from its IP header on.
@@ -203,24 +158,12 @@ impl Conversations {
         std::mem::take(&mut self.lost)
     }
 
-    /// Whether too few of the followed connections send requests to stand for the others: those that did may have ended, and
-    /// new ones are not followed.
-    pub(super) fn follows_too_few(&self) -> bool {
-        let sends = |one: &&Conversation| one.protocol.requests > 0 || !one.protocol.pending.is_empty();
-        self.sample.level > 0 && self.all.values().filter(sends).count() < FEWEST_FOLLOWED / 2
-    }
-
     /// Since when the node has sent nothing although requests wait for an answer; None if none waits.
     pub(super) fn silence(&self) -> Option<Silence> {
         let pending = || self.all.values().flat_map(|one| one.protocol.pending.values());
         let oldest_ns = pending().map(|pending| pending.request.last_ns).min()?;
         let newest_ns = pending().map(|pending| pending.request.last_ns).max()?;
         Some(Silence { since_ns: oldest_ns.max(self.heard_ns), newest_ns, requests: pending().count() })
-    }
-
-    /// Starts to count the requests of each connection from 0.
-    pub(super) fn forget_requests(&mut self) {
-        self.all.values_mut().for_each(|one| one.protocol.requests = 0);
     }
 
     fn add(&mut self, counts: Counts) {
@@ -515,13 +458,13 @@ mod tests {
 
     /// A packet of a capture, without its addresses.
     #[derive(Debug, Clone)]
-    struct Captured {
+    pub(super) struct Captured {
         time_ns: i64,
         bytes: Vec<u8>,
     }
 
     /// Reads an Ethernet capture in the classic pcap format.
-    fn captured(file: &str) -> Vec<Captured> {
+    pub(super) fn captured(file: &str) -> Vec<Captured> {
         const ETHERNET: usize = 14;
         let bytes = std::fs::read(format!("../../fixtures/wire/{file}.pcap")).unwrap();
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
@@ -537,7 +480,7 @@ mod tests {
         packets
     }
 
-    fn node() -> SocketAddr {
+    pub(super) fn node() -> SocketAddr {
         "127.0.0.1:9042".parse().unwrap()
     }
 
@@ -569,7 +512,7 @@ mod tests {
     }
 
     /// The packets as if several clients sent the same at the same time.
-    fn of_clients(captured: &[Captured], clients: u16) -> Vec<(i64, Packet<'_>)> {
+    pub(super) fn of_clients(captured: &[Captured], clients: u16) -> Vec<(i64, Packet<'_>)> {
         let copies = packets(captured).into_iter().flat_map(|(time_ns, packet)| {
             (0..clients).map(move |copy| {
                 let mut packet = packet;
@@ -638,51 +581,6 @@ mod tests {
         }
     }
 
-    /// A connection is followed completely or not at all, and the weight accounts for the connections that are left
-    /// out.
-    #[test]
-    fn of_fewer_connections_every_request_is_paired() {
-        let captured = captured("v5");
-        let all = of_clients(&captured, 32);
-        let mut whole = Vec::new();
-        let mut conversations = Conversations::new(node());
-        all.iter()
-            .for_each(|(time_ns, packet)| conversations.take_packet(*time_ns, packet, &mut |one| whole.push(one)));
-        let mut conversations = Conversations::new(node());
-        let half = all.len() / 2;
-        all[..half].iter().for_each(|(time_ns, packet)| conversations.take_packet(*time_ns, packet, &mut |_| ()));
-        let counted = |conversations: &Conversations| -> u64 {
-            conversations.all.values().map(|one| one.protocol.requests).sum()
-        };
-        let requests = counted(&conversations);
-        let left_out = conversations.narrow(1).unwrap();
-        assert!((left_out.weight - requests as f64 / counted(&conversations) as f64).abs() < 1e-9);
-        let sample = conversations.sample();
-        let mut later = Vec::new();
-        all[half..]
-            .iter()
-            .for_each(|(time_ns, packet)| conversations.take_packet(*time_ns, packet, &mut |one| later.push(one)));
-        assert!(!later.is_empty() && later.iter().all(|one| sample.follows(one.client_port)));
-        let of_sample = |one: &&Exchange| sample.follows(one.client_port) && one.last_answer_ns > all[half - 1].0;
-        assert_eq!(later.len(), whole.iter().filter(of_sample).count());
-        assert_eq!(conversations.lost(), [0; LOST_REASONS.len()]);
-    }
-
-    #[test]
-    fn connections_that_end_do_not_stand_for_others() {
-        let captured = captured("v5");
-        let all = of_clients(&captured, 32);
-        let mut conversations = Conversations::new(node());
-        let half = all.len() / 2;
-        all[..half].iter().for_each(|(time_ns, packet)| conversations.take_packet(*time_ns, packet, &mut |_| ()));
-        assert!(!conversations.follows_too_few(), "all are followed");
-        conversations.narrow(1).unwrap();
-        assert!(!conversations.follows_too_few());
-        conversations.forget_requests();
-        all[half..].iter().for_each(|(time_ns, packet)| conversations.take_packet(*time_ns, packet, &mut |_| ()));
-        assert!(conversations.follows_too_few(), "at the end of the capture the connections are closed");
-    }
-
     #[test]
     fn a_node_that_answers_nobody_is_silent() {
         let captured = captured("v5");
@@ -700,28 +598,6 @@ mod tests {
         assert!(silence.requests >= 1);
         all[asked + 1..].iter().for_each(|(time_ns, packet)| conversations.take_packet(*time_ns, packet, &mut |_| ()));
         assert_eq!(conversations.silence(), None);
-    }
-
-    #[test]
-    fn connections_that_were_left_out_are_followed_again() {
-        let captured = captured("v5");
-        let all = of_clients(&captured, 32);
-        let mut conversations = Conversations::new(node());
-        let (first, second) = (all.len() / 3, all.len() * 2 / 3);
-        let take = |conversations: &mut Conversations, part: &[(i64, Packet<'_>)]| {
-            let mut got = Vec::new();
-            part.iter()
-                .for_each(|(time_ns, packet)| conversations.take_packet(*time_ns, packet, &mut |one| got.push(one)));
-            got
-        };
-        take(&mut conversations, &all[..first]);
-        conversations.narrow(1).unwrap();
-        let fewer = conversations.sample();
-        assert!(take(&mut conversations, &all[first..second]).iter().all(|one| fewer.follows(one.client_port)));
-        conversations.widen(Sample::default());
-        let again = take(&mut conversations, &all[second..]);
-        assert!(again.iter().any(|one| fewer.follows(one.client_port)));
-        assert!(again.iter().any(|one| !fewer.follows(one.client_port)));
     }
 
     proptest! {
