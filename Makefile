@@ -132,6 +132,8 @@ bench: build $(HELENUS_TEST_PYTHON) $(HELENUS_TEST_DRIVER)
 	$(CARGO_TARGET_DIR)/release/examples/valve_gain
 	$(CARGO_TARGET_DIR)/release/examples/valve_rest
 	cargo bench --locked --workspace --bench million --bench day_of_tables
+	cargo bench --locked --workspace --bench million -- 1000000 wire
+	cargo bench --locked --workspace --bench million -- 10000000 wire
 	cargo bench --locked --workspace --bench spectrogram --bench flame -- 10000000
 	cargo bench --locked --workspace --bench window -- 50000000
 	$(MVN) -P bench test-compile exec:exec

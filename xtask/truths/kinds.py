@@ -159,6 +159,14 @@ KINDS = [
     Kind("CPU hog", PLAIN, (Right("other-processes", "yes"),), beside(*[["yes"]] * 24 * CPUS)),
     Kind("CPU quota", PLAIN, (Right("cpu-quota", "quota"),), quota(0, 0.25)),
     Kind("wide partitions", PLAIN, (Right("in-common", r"shop\.orders|all_orders"),), weights="read=95,all_orders=3,write=2"),
+    Kind(
+        "large answers before small ones",
+        PLAIN,
+        (Right("in-common", r"right behind large answers|shop\.orders"),),
+        # So seldom that most of the slowest percent are small ones that wait.
+        weights="read=996,all_orders=4",
+        loads=("foreign",),
+    ),
     Kind("hot partition", PLAIN, (Right("in-common", r"shop\.feeds|hot_feed"),), weights="read=50,feed=47,hot_feed=3"),
     Kind(
         "one host asks for more",

@@ -1,6 +1,7 @@
 //! How long explain and report take, and how much memory, for a recording of a million requests.
 //!
-//! `cargo bench -p helenus-explain`, or with a number of requests: `cargo bench -p helenus-explain -- 5000000`.
+//! `cargo bench --workspace --bench million`, or with a number of requests, and `wire` for requests of clients on the wire in place
+//! of those of a load: `… -- 10000000 wire`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -20,7 +21,7 @@ fn main() {
     let requests: i64 = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("recording");
-    record(&path, requests);
+    record(&path, requests, std::env::args().any(|argument| argument == "wire"));
     for run in 1..=3 {
         // Writing 5 to clear_refs resets the process's peak memory.
         std::fs::write("/proc/self/clear_refs", "5").unwrap();
@@ -49,10 +50,38 @@ fn memory_mib(field: &str) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
 }
 
-/// Nine steps of load, all of which the server keeps up with, a pause of 30 ms every second, 200 threads and 20 pools.
-fn record(path: &Path, requests: i64) {
+/// A request of a client host on the wire: one of 24 statements, of which one is slow, and one of 10,000 partitions.
+fn on_the_wire(recorder: &Recorder, statements: &[String], (due, end): (i64, i64), seed: u64) {
+    let statement = (seed >> 33) % statements.len() as u64;
+    let client = (seed >> 40) % 16;
+    recorder.append(rows::WireRequest {
+        start_ns: T0 + due,
+        duration_ns: end - due + if statement == 0 { 10 * MS } else { 0 },
+        node: NODE,
+        client: ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"][client as usize % 4],
+        client_port: 40_000 + client as i64,
+        stream: (seed >> 50) as i64 % 1000,
+        opcode: "EXECUTE",
+        statement: &statements[statement as usize],
+        keyspace: Some("shop"),
+        consistency: Some("LOCAL_QUORUM"),
+        token: Some(((seed >> 20) % 10_000).wrapping_mul(0x9e37_79b9_7f4a_7c15).cast_signed()),
+        to_replica: Some(!seed.is_multiple_of(3)),
+        answer: "rows",
+        rows_returned: Some((seed >> 30) as i64 % 100),
+        request_bytes: 60 + (seed >> 35) as i64 % 100,
+        response_bytes: 100 + (seed >> 25) as i64 % 10_000,
+        ..rows::WireRequest::default()
+    });
+}
+
+/// Nine steps of load, all of which the server keeps up with, or as many requests of clients; a pause of 30 ms every second, 200
+/// threads and 20 pools.
+fn record(path: &Path, requests: i64, is_wire: bool) {
     let recorder = Recorder::create(path, Manifest::new("a million", "bench")).unwrap();
-    for step in 0..9 {
+    let statements: Vec<String> =
+        (0..24).map(|table| format!("SELECT name, address FROM shop.customers_{table} WHERE id = ?")).collect();
+    for step in 0..if is_wire { 0 } else { 9 } {
         recorder.append(rows::Mark {
             start_ns: T0 + step * 10 * S,
             end_ns: T0 + (step + 1) * 10 * S,
@@ -73,6 +102,10 @@ fn record(path: &Path, requests: i64) {
         let took = 200_000 + ((seed >> 44) as i64) * 3;
         let (start, length) = pause(due / S);
         let begun = if start <= due && due < start + length { start + length } else { due };
+        if is_wire {
+            on_the_wire(&recorder, &statements, (due, begun + took), seed);
+            continue;
+        }
         recorder.append(rows::Request {
             intended_start_ns: T0 + due,
             start_ns: T0 + due,

@@ -42,6 +42,8 @@ pub struct Explanation {
     pub judged: Vec<JudgedWindow>,
     /// Number of all requests in the recording.
     pub requests: usize,
+    /// The requests that the user chose; None for all.
+    pub chosen: Option<ChosenRequests>,
     pub phases: Vec<Phase>,
     /// The knee; None unless the load had steps in open loop.
     pub knee: Option<Knee>,
@@ -57,6 +59,14 @@ pub struct JudgedWindow {
     pub end_ns: i64,
     pub requests: usize,
     pub slow_requests: usize,
+}
+
+/// Requests that the user chose.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChosenRequests {
+    /// What they have in common, as the rest of a sentence.
+    pub filter: String,
+    pub requests: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -128,7 +138,9 @@ impl Explanation {
             slow_requests: judged.slow_requests(),
             slower_unjudged_requests: slower(basis).saturating_sub(judged.slow_requests()),
             judged: judged.stretches.iter().map(window).collect(),
-            requests: basis.requests.rows.len(),
+            requests: basis.recorded.rows.len(),
+            chosen: (!options.only.is_all())
+                .then(|| ChosenRequests { filter: options.only.words(), requests: basis.requests.rows.len() }),
             phases: basis.phases.clone(),
             knee: basis.knee.clone(),
             missing: Vec::new(),
@@ -141,16 +153,25 @@ impl Explanation {
         if self.judged_requests == 0 {
             return "No request was judged.".to_string();
         }
-        let mut summary = format!(
+        let mut summary = self.chosen.as_ref().map_or(String::new(), |chosen| {
+            format!(
+                "Judged are only the requests that {}: {} of {}. ",
+                chosen.filter,
+                text::count(chosen.requests),
+                text::count(self.requests)
+            )
+        });
+        summary.push_str(&format!(
             "{} of {} judged are slow: over {} ({}); the median is {}.",
             text::count(self.slow_requests),
             text::counted(self.judged_requests, "request", "requests"),
             text::time_ms(self.slow_threshold_ms),
             self.slow_threshold_name,
             text::time_ms(self.median_ms)
-        );
+        ));
         if self.slower_unjudged_requests > 0 {
-            let others = text::count(self.requests.saturating_sub(self.judged_requests));
+            let chosen = self.chosen.as_ref().map_or(self.requests, |chosen| chosen.requests);
+            let others = text::count(chosen.saturating_sub(self.judged_requests));
             let slower = text::count(self.slower_unjudged_requests);
             summary.push_str(&format!(" Of the {others} that are not judged, {slower} took longer."));
         }

@@ -1,5 +1,6 @@
 //! Options of an explanation.
 
+use crate::traffic::TrafficFilter;
 use crate::{Error, text};
 use std::str::FromStr;
 
@@ -62,11 +63,20 @@ pub struct Options {
     /// Start and end of the baseline, a time without problems that sets the median and the percentile; None to take
     /// them from the judged time.
     pub against: Option<(i64, i64)>,
+    /// The requests that are judged.
+    pub only: TrafficFilter,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { threshold: SlowThreshold::Quantile(0.99), shifts: 2000, seed: 1, window: None, against: None }
+        Options {
+            threshold: SlowThreshold::Quantile(0.99),
+            shifts: 2000,
+            seed: 1,
+            window: None,
+            against: None,
+            only: TrafficFilter::default(),
+        }
     }
 }
 

@@ -34,6 +34,7 @@ macro_rules! queries {
 
 queries! {
     REQUESTS = "requests",
+    CHOSEN_REQUESTS = "chosen_requests",
     MARKS = "marks",
     PAUSES = "pauses",
     STALLS = "stalls",
@@ -144,6 +145,11 @@ pub(crate) fn within(time: &str, windows: &[Interval]) -> String {
     format!("({})", windows.iter().map(each).collect::<Vec<_>>().join(" OR "))
 }
 
+/// A text as SQL writes it.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
 impl Query {
     /// The query as a user can paste it: without comments, every `$name` replaced by its value. A name without a value
     /// stays and lets the query fail.
@@ -161,11 +167,7 @@ impl Query {
             let (name, tail) = after.split_at(length);
             match values.iter().find(|(known, _)| *known == name) {
                 Some((_, Value::Integer(number))) => filled.push_str(&number.to_string()),
-                Some((_, Value::Text(text))) => {
-                    filled.push('\'');
-                    filled.push_str(&text.replace('\'', "''"));
-                    filled.push('\'');
-                }
+                Some((_, Value::Text(text))) => filled.push_str(&quoted(text)),
                 Some((_, Value::Condition(condition))) => filled.push_str(condition),
                 None => {
                     filled.push('$');

@@ -1,11 +1,15 @@
 //! The requests of a recording in memory: 40 bytes each, in the order in which they were due.
 
+mod large_answers;
+
 use crate::engine::{Engine, booleans, integers, numbers, texts};
 use crate::timeline::Interval;
 use crate::{Error, query};
 use arrow::array::{Array, AsArray, Int64Array, StringArray};
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
+pub(crate) use large_answers::{BEHIND_NS, LARGE_BYTES};
+use large_answers::{Connection, LargeAnswers};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -30,7 +34,8 @@ pub(crate) struct Request {
     pub(crate) token: i16,
 }
 
-/// Packed flags: consistency level, further page, known token, sent to a node that is no replica.
+/// Packed flags: consistency level, further page, known token, sent to a node that is no replica, answered right behind a
+/// large answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Traits(u8);
 
@@ -53,6 +58,7 @@ impl Traits {
     const FURTHER_PAGE: u8 = 0x10;
     const HAS_TOKEN: u8 = 0x20;
     const NOT_TO_REPLICA: u8 = 0x40;
+    const BEHIND_LARGE: u8 = 0x80;
 
     fn of(level: Option<&str>, further_page: bool, has_token: bool, to_replica: Option<bool>) -> Traits {
         let level = level.and_then(|level| LEVELS.iter().position(|known| *known == level));
@@ -120,6 +126,15 @@ impl Request {
         self.traits.0 & Traits::NOT_TO_REPLICA != 0
     }
 
+    /// Whether its answer left right behind a large one on its connection.
+    pub(crate) fn is_behind_large(&self) -> bool {
+        self.traits.0 & Traits::BEHIND_LARGE != 0
+    }
+
+    fn connection(&self) -> Connection {
+        (self.node, self.client, self.client_port)
+    }
+
     /// The first 16 bits of the request's token; None if the token is not known.
     pub(crate) fn token(&self) -> Option<i16> {
         (self.traits.0 & Traits::HAS_TOKEN != 0).then_some(self.token)
@@ -147,6 +162,8 @@ pub(crate) struct Requests {
     /// By node and time, the times from which on each recorded request represents several, and how many, because some
     /// connections were not followed. The number of followed connections only decreases while a node is recorded.
     pub(crate) weights: Vec<(u16, i64, f64)>,
+    /// The operation of most large answers; None if there are none.
+    pub(crate) most_large: Option<u16>,
 }
 
 /// The name for all clients or operations beyond the last free number.
@@ -172,7 +189,10 @@ impl Requests {
         let mut requests = Requests { rows, ..Requests::default() };
         let mut names = <[Names; 4]>::default();
         let mut weights = HashMap::new();
-        engine.each(&query::REQUESTS.fill(&[]), |batch| requests.take(&batch, &mut names, &mut weights))?;
+        let mut large = LargeAnswers::default();
+        engine.each(&query::REQUESTS.fill(&[]), |batch| requests.take(&batch, &mut names, &mut weights, &mut large))?;
+        requests.most_large = large.most();
+        large.mark(&mut requests.rows);
         requests.weights =
             weights.into_iter().map(|((node, weight), from_ns)| (node, from_ns, f64::from_bits(weight))).collect();
         requests.weights.sort_by(|(one, from_ns, _), (other, later_ns, _)| (one, from_ns).cmp(&(other, later_ns)));
@@ -187,11 +207,14 @@ impl Requests {
         batch: &RecordBatch,
         names: &mut [Names; 4],
         weights: &mut HashMap<(u16, u64), i64>,
+        large: &mut LargeAnswers,
     ) -> Result<(), Error> {
         let weight = numbers(batch, "weight")?;
         let number = |name| integers(batch, name);
         let (intended, start, end) = (number("intended_start_ns")?, number("start_ns")?, number("end_ns")?);
         let (port, asked, answered) = (number("client_port")?, number("request_bytes")?, number("response_bytes")?);
+        let sending = number("sending_ns")?;
+        let sending = sending.as_primitive::<Int64Type>();
         let (rows, tokens, levels) = (number("rows_returned")?, number("token")?, texts(batch, "consistency")?);
         let (pages, replicas) = (booleans(batch, "further_page")?, booleans(batch, "to_replica")?);
         let (rows, tokens) = (rows.as_primitive::<Int64Type>(), tokens.as_primitive::<Int64Type>());
@@ -209,7 +232,7 @@ impl Requests {
                 let first_ns = weights.entry((node, weight.to_bits())).or_insert(i64::MAX);
                 *first_ns = intended.value(row).min(*first_ns);
             }
-            self.rows.push(Request {
+            let request = Request {
                 intended_ns: intended.value(row),
                 start_ns: start.value(row),
                 end_ns: end.value(row),
@@ -232,9 +255,26 @@ impl Requests {
                     replicas.is_valid(row).then(|| replicas.value(row)),
                 ),
                 token: if tokens.is_null(row) { 0 } else { (tokens.value(row) >> 48) as i16 },
-            });
+            };
+            if sending.is_valid(row) && answered.is_valid(row) && answered.value(row) >= LARGE_BYTES {
+                large.add(&request, sending.value(row));
+            }
+            self.rows.push(request);
         }
         Ok(())
+    }
+
+    /// Some of the requests, by their indices in ascending order, with the numbers and names of all.
+    pub(crate) fn subset(&self, rows: &[usize]) -> Requests {
+        Requests {
+            rows: rows.iter().map(|row| self.rows[*row]).collect(),
+            nodes: self.nodes.clone(),
+            operations: self.operations.clone(),
+            outcomes: self.outcomes.clone(),
+            clients: self.clients.clone(),
+            weights: self.weights.clone(),
+            most_large: self.most_large,
+        }
     }
 
     /// The number of requests that this one stands for.

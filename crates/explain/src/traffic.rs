@@ -4,7 +4,7 @@ mod detail;
 mod partitions;
 
 use crate::engine::{Engine, Provider};
-use crate::query::{self, Query, Value};
+use crate::query::{self, Query, Value, quoted};
 use crate::{Batches, Error};
 pub use detail::{LatencyCell, SlowRequest, StatementDetail, slowest_requests, statement_detail};
 pub use partitions::{PartitionFigures, PartitionMeasure, PartitionTraffic, TableSkew, partition_traffic};
@@ -22,6 +22,25 @@ pub struct TrafficFilter {
     pub operation: Option<String>,
     /// The table, with its keyspace as in `shop.orders`, or without.
     pub table: Option<String>,
+}
+
+impl TrafficFilter {
+    /// Whether everything is selected.
+    pub fn is_all(&self) -> bool {
+        *self == TrafficFilter::default()
+    }
+
+    /// What is selected, as the rest of a sentence: "have `orders` in their statement and come from client 10.0.0.17".
+    pub fn words(&self) -> String {
+        let parts = [
+            self.contains.as_ref().map(|text| format!("have `{text}` in their statement")),
+            self.operation.as_ref().map(|operation| format!("are `{operation}`")),
+            self.table.as_ref().map(|table| format!("are about table {table}")),
+            self.client.as_ref().map(|client| format!("come from client {client}")),
+            self.node.as_ref().map(|node| format!("went to node {node}")),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" and ")
+    }
 }
 
 /// Figures of all requests that a statement or a client sent. Times are from the intended start of a load driver's requests,
@@ -243,9 +262,12 @@ fn filled_with(query: &Query, filter: &TrafficFilter, more: &[(&str, Value<'_>)]
     query.fill(&values)
 }
 
-fn condition(filter: &TrafficFilter) -> String {
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
-    let mut conditions = vec!["true".to_string()];
+/// The SQL condition on the view `all_requests`.
+pub(crate) fn condition(filter: &TrafficFilter) -> String {
+    if filter.is_all() {
+        return "true".to_string();
+    }
+    let mut conditions = Vec::new();
     if let Some(text) = &filter.contains {
         let text = quoted(&text.to_lowercase());
         conditions.push(format!(

@@ -27,5 +27,6 @@ SELECT
   CAST(NULL AS BOOLEAN) AS to_replica,
   CAST(NULL AS BIGINT) AS rows_returned,
   request_bytes,
-  response_bytes
+  response_bytes,
+  CAST(NULL AS BIGINT) AS sending_ns
 FROM requests

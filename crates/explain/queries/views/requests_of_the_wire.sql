@@ -27,6 +27,7 @@ SELECT
   to_replica,
   rows_returned,
   request_bytes,
-  response_bytes
+  response_bytes,
+  sending_ns
 FROM wire
 WHERE opcode IN ('QUERY', 'EXECUTE', 'BATCH')

@@ -29,6 +29,8 @@ pub(crate) struct Judged {
     pub(crate) threshold_ns: i64,
     pub(crate) median_ns: i64,
     requests: Rc<Requests>,
+    /// An SQL condition on the driver's requests, if only some of them are judged.
+    limit: Option<String>,
 }
 
 impl Judged {
@@ -65,7 +67,7 @@ impl Judged {
                 }
             })
             .collect::<Vec<_>>();
-        let mut judged = Judged { stretches, threshold_ns, median_ns, requests: Rc::clone(requests) };
+        let mut judged = Judged { stretches, threshold_ns, median_ns, requests: Rc::clone(requests), limit: None };
         judged.stretches.retain(|stretch| stretch.requests > 0);
         judged
     }
@@ -89,7 +91,7 @@ impl Judged {
         }
     }
 
-    /// All requests of the recording, judged or not.
+    /// The requests of the recording, judged or not; where the user chose some, only those.
     pub(crate) fn all(&self) -> &Requests {
         &self.requests
     }
@@ -123,16 +125,25 @@ impl Judged {
         self.stretches.iter().map(|stretch| stretch.window.length()).sum()
     }
 
-    /// The SQL condition that a request was due in the judged time.
+    /// Notes that only some of the driver's requests are judged.
+    pub(crate) fn limit_to(&mut self, condition: String) {
+        self.limit = Some(condition);
+    }
+
+    /// The SQL condition that a request is judged.
     pub(crate) fn due(&self) -> String {
         let within =
             |window: Interval| format!("intended_start_ns >= {} AND intended_start_ns < {}", window.start, window.end);
-        match self.stretches.as_slice() {
+        let due = match self.stretches.as_slice() {
             [] => "true".to_string(),
             stretches => {
                 let windows: Vec<String> = stretches.iter().map(|stretch| within(stretch.window)).collect();
                 format!("({})", windows.join(" OR "))
             }
+        };
+        match &self.limit {
+            Some(limit) => format!("{due} AND {limit}"),
+            None => due,
         }
     }
 

@@ -37,6 +37,9 @@ const FEWEST_CLUSTERS: usize = 10;
 const MOST_CLUSTERS: i64 = 500;
 /// Length of an observation, in a recording that is neither very short nor very long.
 const CLUSTER_NS: i64 = 200_000_000;
+/// A value must be this many times as frequent among the slow requests as among all. What nearly all requests have says
+/// little about the slow ones, however sure it is.
+const LEAST_LIFT: f64 = 1.5;
 /// A kind of work whose median is this many times that of all is slow by itself.
 const SLOW_BY_ITSELF: f64 = 2.0;
 /// The most values that are named. Each is found among the requests that have none of the values before it.
@@ -194,7 +197,11 @@ impl Sample {
             // Share of all slow requests that the value covers beyond chance.
             (slow - all) * self.slow as f64 / total as f64
         };
-        if tested.iter().all(|(_, tally)| excess(*tally) < EXCESS_BOUND) {
+        let tells = |tally: Tally| {
+            let (slow, all) = self.shares(tally);
+            excess(tally) >= EXCESS_BOUND && slow >= LEAST_LIFT * all
+        };
+        if !tested.iter().any(|(_, tally)| tells(*tally)) {
             return None;
         }
         let p_values = self.p_values(judged, common, &tested, draws, seed);
@@ -203,7 +210,7 @@ impl Sample {
             .into_iter()
             .zip(p_values)
             .map(|((key, tally), p_value)| (key, tally, p_value))
-            .filter(|(_, tally, p_value)| *p_value < P_BOUND && excess(*tally) >= EXCESS_BOUND)
+            .filter(|(_, tally, p_value)| *p_value < P_BOUND && tells(*tally))
             // Of values that select the same requests, take the first dimension.
             .max_by(|(a, one, _), (b, other, _)| excess(*one).total_cmp(&excess(*other)).then(b.cmp(a)))?;
         Some((self.describe(judged, common, (key, tally, p_value)), count))

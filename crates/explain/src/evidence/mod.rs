@@ -2,6 +2,7 @@
 
 mod attribution;
 mod cause;
+mod chosen;
 mod common;
 mod counted;
 mod coverage;
@@ -11,6 +12,7 @@ mod events;
 mod governed;
 mod in_node;
 mod kind;
+mod late;
 mod machine;
 mod origin;
 mod pools;
@@ -27,6 +29,7 @@ pub(crate) use disk_time::DiskTime;
 pub(crate) use events::Event;
 pub(crate) use governed::{Governed, Metered};
 pub(crate) use kind::CauseKind;
+pub(crate) use late::LateAnswers;
 pub use machine::Usage;
 pub(crate) use machine::{BUSY_IDLE_SHARE, Machine};
 pub(crate) use origin::{Origin, Sides, Split};
@@ -47,6 +50,7 @@ use crate::query::{self, Query, Value};
 use crate::requests::{Request, Requests};
 use crate::timeline::{Interval, merge};
 use crate::workloads;
+use chosen::{Chosen, Selection};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -56,7 +60,11 @@ pub(crate) const FEW_REQUESTS: usize = 1000;
 /// Which requests are judged, and which of them are slow.
 #[derive(Debug)]
 pub(crate) struct Basis {
+    /// All requests of the recording.
+    pub(crate) recorded: Rc<Requests>,
+    /// Those that the user chose.
     pub(crate) requests: Rc<Requests>,
+    selection: Option<Selection>,
     pub(crate) phases: Vec<Phase>,
     pub(crate) knee: Option<Knee>,
     pub(crate) judged: Judged,
@@ -66,7 +74,11 @@ pub(crate) struct Basis {
 
 #[derive(Debug)]
 pub(crate) struct Evidence {
+    /// All requests of the recording.
+    pub(crate) recorded_requests: Rc<Requests>,
+    /// Those that the user chose, which are all unless there is a limit.
     pub(crate) requests: Rc<Requests>,
+    selection: Option<Selection>,
     pub(crate) phases: Vec<Phase>,
     pub(crate) knee: Option<Knee>,
     /// The resource that limits the overloaded phases; None if no phase is overloaded.
@@ -101,6 +113,8 @@ pub(crate) struct Evidence {
     /// Whether the requests with these values wait for a disk.
     pub(crate) disk_time: Option<DiskTime>,
     pub(crate) provider: Provider,
+    /// Answers that came after the clients had probably given up, by driver.
+    pub(crate) late_answers: Vec<LateAnswers>,
     /// The slow requests that are attributed to no cause.
     pub(crate) account: Account,
     /// When rate and latency changed, the largest change first.
@@ -118,8 +132,8 @@ pub(crate) struct Evidence {
 
 impl Basis {
     pub(crate) fn load(engine: &Engine, options: &Options) -> Result<Basis, Error> {
-        let requests = Requests::of(engine)?;
-        let mut phases = Phase::load(engine, &requests)?;
+        let recorded = Requests::of(engine)?;
+        let mut phases = Phase::load(engine, &recorded)?;
         if let Some(window) = options.window.map(interval) {
             phases.retain(|phase| phase.window().overlaps(window));
         }
@@ -131,23 +145,30 @@ impl Basis {
             }
             None => windows,
         };
+        let Chosen { requests, selection } = Chosen::load(engine, &recorded, &options.only)?;
         let bounded_by = options.against.map(|against| vec![interval(against)]);
-        let judged = judge(&requests, &windows, bounded_by.as_deref().unwrap_or(&windows), &options.threshold);
+        let mut judged = judge(&requests, &windows, bounded_by.as_deref().unwrap_or(&windows), &options.threshold);
+        if let Some(selection) = &selection {
+            judged.limit_to(selection.of_driver.clone());
+        }
         let baseline = bounded_by.map(|good| Percentiles::of(&mut responses(&requests, &good)));
-        Ok(Basis { requests, phases, knee, judged, judges_overload, baseline })
+        Ok(Basis { recorded, requests, selection, phases, knee, judged, judges_overload, baseline })
     }
 }
 
 impl Evidence {
     pub(crate) fn load(engine: &Engine, options: &Options, basis: Basis) -> Result<Evidence, Error> {
-        let Basis { requests, phases, mut knee, mut judged, judges_overload, baseline: baseline_times } = basis;
+        let Basis { recorded, requests, selection, phases, mut knee, mut judged, judges_overload, baseline } = basis;
         let machine = Machine::load(engine)?;
         let shortage = Shortage::load(engine)?;
         let stops = Stops::load(engine)?.apart(&shortage, &machine.scarce());
-        let pools = Pools::load(engine, &requests)?;
+        let mut pools = Pools::load(engine, &recorded)?;
         let limit = Limit::find(engine, &phases, &machine, &stops, &pools)?;
         if let Some(knee) = &mut knee {
             knee.limit.clone_from(&limit);
+        }
+        if let Some(selection) = &selection {
+            pools.keep_waits_of(&selection.rows);
         }
         let coverage = Coverage::load(engine, machine.gaps())?;
         let io = if coverage.has("system calls") { Io::of(engine)? } else { Rc::default() };
@@ -161,9 +182,9 @@ impl Evidence {
             _ => None,
         };
         let counted = Counted::load(engine, &judged)?;
-        let baseline = baseline_runs(engine)?;
-        let crowding = Crowding::find(&requests, &phases, baseline.as_deref());
-        let span = requests.span().unwrap_or_else(|| of_manifests(engine));
+        let runs = baseline_runs(engine)?;
+        let crowding = Crowding::find(&recorded, &phases, runs.as_deref());
+        let span = recorded.span().unwrap_or_else(|| of_manifests(engine));
         let busy = busy(&machine, &shortage, &judged);
         let statements = workloads::statements(engine.manifests());
         let mut common = Common::find(&judged, &statements, options.shifts, options.seed);
@@ -179,10 +200,13 @@ impl Evidence {
             &common,
         );
         let (changes, events) = (changes(&judged), Event::load(engine, &machine)?);
-        let recorded = engine.span()?;
+        let span_of_all = engine.span()?;
+        let late_answers = late::late_answers(engine, &judged)?;
         let disk_time = DiskTime::find(&judged, &common, &shortage);
         Ok(Evidence {
+            recorded_requests: recorded,
             requests,
+            selection,
             phases,
             knee,
             limit,
@@ -202,13 +226,14 @@ impl Evidence {
             statements,
             changes,
             events,
-            baseline: baseline_times,
+            baseline,
             disk_time,
             common,
             provider: engine.provider(),
+            late_answers,
             causes,
             account,
-            recorded,
+            recorded: span_of_all,
             asked: options.window.map(interval),
             span,
             coverage,
@@ -253,7 +278,11 @@ impl Evidence {
             ("end_ns", Value::Integer(hull.end)),
         ];
         values.extend_from_slice(more);
-        query.fill(&values)
+        let sql = query.fill(&values);
+        match &self.selection {
+            Some(selection) => selection.of_query(&sql),
+            None => sql,
+        }
     }
 }
 

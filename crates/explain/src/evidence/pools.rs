@@ -113,6 +113,13 @@ impl Pools {
         Ok(pools)
     }
 
+    /// Keeps the waits of some requests, which are numbered anew; `rows` are their indices in ascending order.
+    pub(crate) fn keep_waits_of(&mut self, rows: &[usize]) {
+        let kept = std::mem::take(&mut self.waits.of_requests).into_iter();
+        self.waits.of_requests =
+            kept.filter_map(|(row, waited_ns)| rows.binary_search(&row).ok().map(|row| (row, waited_ns))).collect();
+    }
+
     /// How much of the time that a request overlapped queues it can have waited in one: its own wait for a thread, if that
     /// is known, and no queue before another pool was seen meanwhile.
     pub(crate) fn waited_ns(&self, request: &SlowRequest, overlapped_ns: i64) -> i64 {
@@ -230,5 +237,18 @@ impl Pools {
             .collect();
         full.sort_by(|a, b| b.share.total_cmp(&a.share).then(b.most_pending.cmp(&a.most_pending)));
         full
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_of_chosen_requests_are_numbered_anew() {
+        let waits = Waits { queues: Vec::new(), of_requests: vec![(2, 5), (4, 6), (9, 7)] };
+        let mut pools = Pools { waits, ..Pools::default() };
+        pools.keep_waits_of(&[1, 4, 8, 9]);
+        assert_eq!(pools.waits.of_requests, [(1, 6), (3, 7)]);
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// If at least this share of the requests failed, the finding is critical. A single error is a warning, because a
 /// client got no answer.
-const CRITICAL_SHARE: f64 = 0.01;
+pub(super) const CRITICAL_SHARE: f64 = 0.01;
 const LONGEST_OPERATION: usize = 120;
 pub(super) const NAME: &str = "errors";
 
@@ -86,7 +86,7 @@ impl Check for Errors {
         let severity = if share >= CRITICAL_SHARE { Severity::Critical } else { Severity::Warning };
         let mut finding = Finding::new(self.name(), severity, title, detail, window);
         finding.next = by_count.first().map_or("", |(outcome, _)| next(outcome)).into();
-        finding.query = query::ERRORS_BY_OUTCOME.fill(&[]);
+        finding.query = evidence.ask(&query::ERRORS_BY_OUTCOME);
         finding.weight = share * 1000.0;
         finding.evidence = json!({
             "requests": requests.rows.len(),

@@ -4,6 +4,7 @@ use super::claim::Claim;
 use super::finding::{Check, Finding};
 use super::materiality::{materiality, weight};
 use crate::evidence::{CauseKind, Dimension, DiskTime, EXCESS_BOUND, Evidence, Shared};
+use crate::requests::{BEHIND_NS, LARGE_BYTES};
 use crate::severity::Severity;
 use crate::{cql, query, text};
 use serde_json::json;
@@ -56,11 +57,12 @@ impl Check for InCommon {
             false => String::new(),
         };
         let detail = format!(
-            "{waits}They have {} of the slow requests' extra time{}.{}{} Helenus compared {}; chance gives as much {}.{}{counted_elsewhere}",
+            "{waits}They have {} of the slow requests' extra time{}.{}{}{} Helenus compared {}; chance gives as much {}.{}{counted_elsewhere}",
             text::percent(first.time_share),
             sizes(first),
             mostly(first),
             sent(first, evidence),
+            behind(first),
             text::counted(evidence.common.tested, "value", "values"),
             rarely(first.p_value),
             more.concat()
@@ -121,6 +123,7 @@ fn mostly(shared: &Shared) -> String {
 /// The statement that most of these slow requests send.
 fn statement<'a>(shared: &'a Shared, evidence: &'a Evidence) -> Option<&'a str> {
     let operation = match (&shared.mostly, shared.dimension) {
+        (_, Dimension::BehindLarge) => &shared.value,
         (Some((operation, _)), _) => operation,
         (None, Dimension::Operation) => &shared.value,
         (None, _) => return None,
@@ -162,6 +165,7 @@ fn is(shared: &Shared) -> String {
             format!("are about one partition: `{of_table}{token}`")
         }
         Dimension::Replica => "had no replica as coordinator".to_string(),
+        Dimension::BehindLarge => "came right behind large answers".to_string(),
         Dimension::Consistency => format!("have consistency level {short}"),
         Dimension::Page => "ask for further pages".to_string(),
         Dimension::Rows => format!("return {short}"),
@@ -189,6 +193,19 @@ fn sizes(shared: &Shared) -> String {
                 text::bytes(others)
             )
         }
+        _ => String::new(),
+    }
+}
+
+/// What large answers are, and which statement has most of them.
+fn behind(shared: &Shared) -> String {
+    match shared.dimension {
+        Dimension::BehindLarge => format!(
+            " Their answers left with one of {} or more on the same connection, or within {} after it; most of those are of `{}`.",
+            text::bytes(LARGE_BYTES),
+            text::time_ns(BEHIND_NS),
+            short(&shared.value)
+        ),
         _ => String::new(),
     }
 }
@@ -223,6 +240,10 @@ fn next(shared: &Shared, statement: Option<&str>) -> &'static str {
         }
         Dimension::Replica => {
             "let the driver choose replicas as coordinators (a token-aware policy, and prepared statements): `helenus clients RECORDING` has the share of each client."
+        }
+        Dimension::BehindLarge => {
+            "give the statement with the large answers a smaller page size, or a session of its own: one thread encodes and \
+             sends the answers of a connection."
         }
         Dimension::Consistency => {
             "see which nodes such requests wait for, with `TRACING ON` in cqlsh; ask for a lower level where the data allows it."

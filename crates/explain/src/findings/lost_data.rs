@@ -70,7 +70,7 @@ impl LostData {
             let title = format!(
                 "{} of the schedule ({}) were never sent",
                 text::counted(rows_lost, "request", "requests"),
-                text::percent(rows_lost as f64 / (rows_lost + evidence.requests.rows.len()) as f64)
+                text::percent(rows_lost as f64 / (rows_lost + evidence.recorded_requests.rows.len()) as f64)
             );
             (title, "They are in no percentile, and would have been among the slowest")
         } else {

@@ -39,7 +39,9 @@ mod gc_pause;
 mod governed;
 mod healthy;
 mod in_common;
+mod late_answers;
 mod latency_origin;
+mod long_stop;
 mod lost_data;
 mod materiality;
 mod overload;
@@ -80,6 +82,7 @@ const CHECKS: &[&dyn Check] = &[
     &in_common::InCommon,
     &changed::Changed,
     &errors::Errors,
+    &late_answers::LateAnswersCheck,
     &governed::Valves,
     &governed::Probes,
     &unexplained::Unexplained,
@@ -95,10 +98,11 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
     for check in CHECKS {
         findings.extend(check.check(evidence));
     }
+    long_stop::add(evidence, &mut findings);
     advised::add(evidence, &mut findings);
     let names_none = |finding: &Finding| match finding.severity {
         Severity::Information => true,
-        Severity::Warning => [unexplained::NAME, errors::NAME].contains(&finding.finding),
+        Severity::Warning => [unexplained::NAME, errors::NAME, late_answers::NAME].contains(&finding.finding),
         Severity::Critical => false,
     };
     if findings.iter().all(names_none)
@@ -202,6 +206,6 @@ pub(crate) fn fails_unexplained(finding: &Finding) -> bool {
 /// Whether a finding names no cause. A few failed requests are what a cause did, unless advice says why they failed.
 fn is_nameless(finding: &Finding) -> bool {
     let has_few_errors = finding.severity < Severity::Critical && fails_unexplained(finding);
-    let nameless = [unexplained::NAME, slow_throughout::NAME, CauseKind::CpuSaturation.name()];
+    let nameless = [unexplained::NAME, slow_throughout::NAME, late_answers::NAME, CauseKind::CpuSaturation.name()];
     has_few_errors || nameless.contains(&finding.finding)
 }

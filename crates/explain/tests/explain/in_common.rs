@@ -5,17 +5,17 @@ use helenus_explain::{Engine, Explanation, Finding, Options, contradictions, exp
 use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, rows};
 use tempfile::TempDir;
 
-const REQUESTS: i64 = 10_000;
+pub const REQUESTS: i64 = 10_000;
 const SECONDS: i64 = 20;
-const STATEMENTS: [&str; 2] =
+pub const STATEMENTS: [&str; 2] =
     ["SELECT * FROM orders WHERE customer = ?", "INSERT INTO orders (customer, at) VALUES (?, ?)"];
 const HOT: i64 = -4_069_959_284_402_364_209;
 
 /// A request whose fields a test can change.
-struct Sent {
-    at: i64,
-    duration_ns: i64,
-    statement: &'static str,
+pub struct Sent {
+    pub at: i64,
+    pub duration_ns: i64,
+    pub statement: &'static str,
     consistency: &'static str,
     further_page: bool,
     rows: i64,
@@ -34,6 +34,23 @@ fn explained_with(
     more: impl FnOnce(&Recorder, &[Sent]),
 ) -> Explanation {
     let folder = TempDir::new().unwrap();
+    explained_by(&recorded(&folder, seed, change, more), &Options::default())
+}
+
+pub fn explained_by(engine: &Engine, options: &Options) -> Explanation {
+    let explanation = explain(engine, options).unwrap();
+    let contradictions = contradictions(&explanation.findings);
+    assert!(contradictions.is_empty(), "{contradictions:#?}\n{explanation}");
+    check_wording(&explanation);
+    explanation
+}
+
+pub fn recorded(
+    folder: &TempDir,
+    seed: u64,
+    change: impl Fn(&mut Sent, &mut Random),
+    more: impl FnOnce(&Recorder, &[Sent]),
+) -> Engine {
     let mut manifest = Manifest::new("in common", "helenus record");
     manifest.created_ns = T0;
     manifest.nodes.push(NodeFacts { address: NODE.into(), ..NodeFacts::default() });
@@ -80,12 +97,7 @@ fn explained_with(
     }
     more(&recorder, &all);
     recorder.close().unwrap();
-    let engine = Engine::open(&[Recording::open(&path).unwrap()]).unwrap();
-    let explanation = explain(&engine, &Options::default()).unwrap();
-    let contradictions = contradictions(&explanation.findings);
-    assert!(contradictions.is_empty(), "{contradictions:#?}\n{explanation}");
-    check_wording(&explanation);
-    explanation
+    Engine::open(&[Recording::open(&path).unwrap()]).unwrap()
 }
 
 /// Checks that the first finding is about what the slow requests have in common, and that it contains this text.

@@ -5,6 +5,7 @@
 
 mod advice;
 mod changes;
+mod clients;
 mod compare;
 mod consistent;
 mod control;

@@ -3,7 +3,7 @@ use super::{findings, moment};
 use crate::terminal;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use helenus_explain::{Explanation, Options, Severity, SlowThreshold, explain};
+use helenus_explain::{Explanation, Options, Severity, SlowThreshold, TrafficFilter, explain};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -16,6 +16,7 @@ const AROUND_NS: i64 = 30_000_000_000;
   helenus explain run.helenus
   helenus explain run.helenus --slow 50ms --json | jq '.findings[0]'
   helenus explain run.helenus --around 40s --against 1s..20s
+  helenus explain run.helenus --contains orders --client 10.0.0.17
   helenus explain run.helenus --fail-on warning   # exit code 1 when there is one")]
 pub struct Arguments {
     recording: PathBuf,
@@ -37,6 +38,15 @@ pub struct Arguments {
     /// A good time to compare with: slow is what is slower than its percentile
     #[arg(long, value_name = "FROM..TO")]
     against: Option<String>,
+    /// Judge only the statements that contain this text, in upper or lower case
+    #[arg(long, value_name = "TEXT")]
+    contains: Option<String>,
+    /// Judge only the requests of this client host
+    #[arg(long, value_name = "ADDRESS")]
+    client: Option<String>,
+    /// Judge only the requests to this node
+    #[arg(long, value_name = "ADDRESS[:PORT]")]
+    node: Option<String>,
     /// Show all findings, and not the seven most important alone
     #[arg(short, long)]
     all: bool,
@@ -61,7 +71,13 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let window = judged(&arguments, span)?;
     let against = arguments.against.as_deref().map(|range| moment::range(range, span)).transpose()?;
     window.into_iter().chain(against).try_for_each(|window| moment::overlap(window, span))?;
-    let options = Options { threshold: arguments.slow, window, against, ..Options::default() };
+    let only = TrafficFilter {
+        contains: arguments.contains.clone(),
+        client: arguments.client.clone(),
+        node: arguments.node.clone(),
+        ..TrafficFilter::default()
+    };
+    let options = Options { threshold: arguments.slow, window, against, only, ..Options::default() };
     let explanation = explain(&engine, &options)?;
     let mut out = terminal::out();
     if arguments.json {

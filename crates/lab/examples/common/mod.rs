@@ -3,6 +3,7 @@
 #[path = "../built/mod.rs"]
 mod built;
 
+use clap::{Args, FromArgMatches};
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
 use helenus_observe::{
     AgentOptions, Event, Observation, Options, PageCacheOptions, ProcessKind, RequestsFrom, SamplingOptions,
@@ -87,7 +88,12 @@ pub fn sources() -> Result<Vec<(&'static str, Options)>, Failure> {
         wire: wire.clone(),
         ..syscalls(SyscallsMode::Summary)
     };
+    let command = Options::augment_args(clap::Command::new("record"));
+    let mut as_by_default = Options::from_arg_matches(&command.get_matches_from(["record"]))?;
+    as_by_default.agent.jar = agent.jar;
+    as_by_default.stacks.profiler = profiler;
     Ok(vec![
+        ("as by default", as_by_default),
         ("all, calls summed", everything),
         ("/proc alone", none()),
         ("agent", Options { agent, ..none() }),

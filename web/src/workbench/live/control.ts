@@ -127,13 +127,14 @@ export class Control {
       required: true,
       maxlength: 40,
       pattern: "[A-Za-z0-9._\\-]+",
-      value: points[0] ?? "",
+      value: stages[0] ?? points[0] ?? "",
     });
+    // A stage changes no class, so that any node takes such a valve.
     const place = h(
       "select",
       {},
-      h("optgroup", { label: "Requests" }, ...options(points, "at:")),
       h("optgroup", { label: "Stages" }, ...options(stages, "stage:")),
+      h("optgroup", { label: "Requests" }, ...options(points, "at:")),
     );
     place.addEventListener("change", () => {
       name.value = place.value.split(":")[1] ?? "";

@@ -1,7 +1,7 @@
 //! Dimensions by which requests are compared, and their values.
 
 use crate::cql;
-use crate::requests::{Request, Requests, Size, tokens_like};
+use crate::requests::{BEHIND_NS, LARGE_BYTES, Request, Requests, Size, tokens_like};
 use crate::text;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -19,6 +19,8 @@ pub(crate) enum Dimension {
     Connection,
     Node,
     Replica,
+    /// Answers that left right behind a large one on their connection.
+    BehindLarge,
     Consistency,
     Page,
     ResponseSize,
@@ -26,7 +28,7 @@ pub(crate) enum Dimension {
     RequestSize,
 }
 
-const DIMENSIONS: [Dimension; 13] = [
+const DIMENSIONS: [Dimension; 14] = [
     Dimension::Operation,
     Dimension::Table,
     Dimension::Kind,
@@ -35,6 +37,7 @@ const DIMENSIONS: [Dimension; 13] = [
     Dimension::Connection,
     Dimension::Node,
     Dimension::Replica,
+    Dimension::BehindLarge,
     Dimension::Consistency,
     Dimension::Page,
     Dimension::ResponseSize,
@@ -46,7 +49,10 @@ impl Dimension {
     /// Whether the values of the dimension are kinds of work. Values of the others are places, at which any work may be
     /// slow for a time.
     pub(super) fn is_of_work(self) -> bool {
-        !matches!(self, Dimension::Client | Dimension::Connection | Dimension::Node | Dimension::Replica)
+        !matches!(
+            self,
+            Dimension::Client | Dimension::Connection | Dimension::Node | Dimension::Replica | Dimension::BehindLarge
+        )
     }
 
     /// Whether the dimension may have too many distinct values to number them densely.
@@ -99,6 +105,7 @@ impl Lookup {
                 Some(table << 16 | u64::from(request.token()?.cast_unsigned()))
             }
             Dimension::Replica => request.is_not_to_replica().then_some(0),
+            Dimension::BehindLarge => request.is_behind_large().then_some(0),
             Dimension::Consistency => request.consistency().map(u64::from),
             Dimension::Page => request.is_further_page().then_some(0),
             Dimension::Rows => of_size(request.rows),
@@ -148,6 +155,10 @@ impl Lookup {
                 }
             }
             Dimension::Replica => (String::new(), "NOT to_replica".to_string()),
+            Dimension::BehindLarge => {
+                let most = requests.most_large.map(|operation| name(&requests.operations, usize::from(operation)));
+                (most.unwrap_or_default(), behind_large())
+            }
             Dimension::Consistency => {
                 let level = Request::consistency_name(place);
                 (level.to_string(), equal("consistency", level))
@@ -187,6 +198,17 @@ impl Lookup {
             Dimension::RequestSize => sizes("request_bytes"),
         }
     }
+}
+
+/// The SQL condition for answers that left with a large one or right behind it.
+fn behind_large() -> String {
+    const REQUEST: &str = "concat(node, ' ', client, ' ', client_port, ' ', stream, ' ', start_ns)";
+    format!(
+        "{REQUEST} IN (SELECT request FROM (SELECT {REQUEST} AS request, response_bytes, start_ns + duration_ns AS begins_ns, max(CASE WHEN \
+         response_bytes >= {LARGE_BYTES} THEN start_ns + duration_ns + sending_ns END) OVER (PARTITION BY node, client, client_port \
+         ORDER BY start_ns + duration_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS large_ended_ns FROM wire) \
+         WHERE begins_ns - large_ended_ns < {BEHIND_NS} AND response_bytes < {LARGE_BYTES})"
+    )
 }
 
 /// The SQL condition for the tokens of a value of the dimension partition.

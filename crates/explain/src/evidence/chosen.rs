@@ -1,0 +1,77 @@
+//! The requests that the user asked about, such as those of one statement. Only they are judged; queues, pauses and the
+//! machine stay those of all.
+
+use crate::engine::Engine;
+use crate::query;
+use crate::requests::Requests;
+use crate::traffic::{TrafficFilter, condition};
+use crate::{Error, text};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    pub(crate) requests: Rc<Requests>,
+    pub(crate) selection: Option<Selection>,
+}
+
+/// What was chosen, where that is not everything.
+#[derive(Debug)]
+pub(crate) struct Selection {
+    /// The index of each chosen request among all.
+    pub(crate) rows: Vec<usize>,
+    /// SQL conditions on `all_requests`, and on the driver's table `requests`.
+    condition: String,
+    pub(crate) of_driver: String,
+}
+
+impl Chosen {
+    pub(crate) fn load(engine: &Engine, all: &Rc<Requests>, filter: &TrafficFilter) -> Result<Chosen, Error> {
+        if filter.is_all() {
+            return Ok(Chosen { requests: Rc::clone(all), selection: None });
+        }
+        let found =
+            engine.sql(&query::CHOSEN_REQUESTS.fill(&[("filter", query::Value::Condition(&condition(filter)))]))?;
+        let (nodes, operations, clients) = (found.texts("node")?, found.texts("operation")?, found.texts("client")?);
+        let [of_node, of_operation, of_client] = [&all.nodes[..], &all.operations, &all.clients].map(numbers);
+        let wanted: HashSet<[u16; 3]> = (0..found.rows())
+            .filter_map(|row| {
+                Some([
+                    *of_node.get(nodes[row].as_str())?,
+                    *of_operation.get(operations[row].as_str())?,
+                    *of_client.get(clients[row].as_str())?,
+                ])
+            })
+            .collect();
+        let is_wanted = |row: &usize| {
+            let request = &all.rows[*row];
+            wanted.contains(&[request.node, request.operation, request.client])
+        };
+        let rows: Vec<usize> = (0..all.rows.len()).filter(is_wanted).collect();
+        if rows.is_empty() && !all.rows.is_empty() {
+            return Err(Error::Nothing(format!(
+                "none of the {} {}; `helenus statements RECORDING` and `helenus clients RECORDING` list what there is",
+                text::counted(all.rows.len(), "request", "requests"),
+                filter.words()
+            )));
+        }
+        let listed = |names: Vec<String>| {
+            let names: BTreeSet<String> = names.iter().map(|name| query::quoted(name)).collect();
+            names.into_iter().collect::<Vec<_>>().join(", ")
+        };
+        let of_driver = format!("operation IN ({}) AND node IN ({})", listed(operations), listed(nodes));
+        let requests = Rc::new(all.subset(&rows));
+        Ok(Chosen { requests, selection: Some(Selection { rows, condition: condition(filter), of_driver }) })
+    }
+}
+
+impl Selection {
+    /// A query about all requests, asked about the chosen ones.
+    pub(crate) fn of_query(&self, sql: &str) -> String {
+        sql.replace("all_requests", &format!("(SELECT * FROM all_requests WHERE {})", self.condition))
+    }
+}
+
+fn numbers(names: &[String]) -> HashMap<&str, u16> {
+    names.iter().zip(0..).map(|(name, number)| (name.as_str(), number)).collect()
+}

@@ -1,0 +1,185 @@
+//! Findings about requests of clients that are not ours: of a part of them, and of what they can't see themselves.
+
+use crate::in_common::{REQUESTS, STATEMENTS, explained_by, recorded};
+use crate::world::{MS, NODE, S, T0};
+use helenus_explain::{Explanation, Finding, Options, Severity, TrafficFilter};
+use helenus_recording::{Recorder, rows};
+use tempfile::TempDir;
+
+fn only(contains: Option<&str>, client: Option<&str>) -> Options {
+    let text = |text: Option<&str>| text.map(str::to_string);
+    let only = TrafficFilter { contains: text(contains), client: text(client), ..TrafficFilter::default() };
+    Options { only, ..Options::default() }
+}
+
+fn named<'a>(explanation: &'a Explanation, name: &str) -> &'a Finding {
+    explanation
+        .findings
+        .iter()
+        .find(|finding| finding.finding == name)
+        .unwrap_or_else(|| panic!("no {name}: {explanation}"))
+}
+
+fn request(at: i64, duration_ns: i64) -> rows::WireRequest<'static> {
+    rows::WireRequest {
+        start_ns: T0 + at,
+        duration_ns,
+        node: NODE,
+        client: "127.0.0.11",
+        client_port: 40_000,
+        opcode: "EXECUTE",
+        statement: STATEMENTS[0],
+        keyspace: Some("shop"),
+        answer: "rows",
+        ..rows::WireRequest::default()
+    }
+}
+
+#[test]
+fn one_statement_is_judged_by_itself() {
+    let folder = TempDir::new().unwrap();
+    let [_, write] = STATEMENTS;
+    // Writes have the slowest requests; of the reads some are slow, too.
+    let engine = recorded(
+        &folder,
+        8,
+        |sent, random| match random.share() {
+            share if share < 0.1 && sent.statement == write => sent.duration_ns += 200 * MS,
+            share if share < 0.1 => sent.duration_ns += 40 * MS,
+            _ => {}
+        },
+        |_, _| {},
+    );
+    let all = explained_by(&engine, &Options::default());
+    assert_eq!((all.requests as i64, all.judged_requests as i64, &all.chosen), (REQUESTS, REQUESTS, &None));
+    assert!(all.slow_threshold_ms > 100.0, "{all}");
+
+    let reads = explained_by(&engine, &only(Some("select * from ORDERS"), None));
+    let chosen = reads.chosen.clone().unwrap();
+    assert_eq!(chosen.filter, "have `select * from ORDERS` in their statement");
+    assert_eq!((reads.requests as i64, reads.judged_requests), (REQUESTS, chosen.requests));
+    assert!(chosen.requests as i64 > REQUESTS / 3 && (chosen.requests as i64) < REQUESTS * 2 / 3, "{reads}");
+    assert!((40.0..100.0).contains(&reads.slow_threshold_ms), "{reads}");
+    assert!(reads.to_string().contains("Judged are only the requests that have `select"), "{reads}");
+    // The query of a finding is about the same requests.
+    let query = reads.findings.iter().map(|finding| &finding.query).find(|query| query.contains("LIMIT 100")).unwrap();
+    let of = |verb: &str| engine.sql(&format!("SELECT * FROM ({query}) WHERE operation LIKE '{verb} %'")).unwrap();
+    assert!(of("SELECT").rows() > 0 && of("INSERT").rows() == 0, "{query}");
+
+    let none = helenus_explain::explain(&engine, &only(Some("orders"), Some("10.9.9.9"))).unwrap_err().to_string();
+    assert!(
+        none.contains("none of the 10,000 requests have `orders` in their statement and come from client 10.9.9.9"),
+        "{none}"
+    );
+}
+
+/// A node stands still for four seconds; its clients wait for few requests, and send none meanwhile.
+fn stopped(recorder: &Recorder) {
+    recorder.append(rows::Stall {
+        start_ns: T0 + 5 * S,
+        duration_ns: 4 * S,
+        node: NODE,
+        side: "server",
+        kind: "watcher",
+        ..rows::Stall::default()
+    });
+    (0..3).for_each(|number| recorder.append(request(5 * S - number * MS, 4 * S)));
+}
+
+#[test]
+fn a_stop_of_seconds_is_told_however_few_requests_met_it() {
+    let folder = TempDir::new().unwrap();
+    let engine = recorded(
+        &folder,
+        9,
+        |sent, _| {
+            if (5 * S..9 * S).contains(&sent.at) {
+                sent.at += 4 * S;
+            }
+        },
+        |recorder, _| stopped(recorder),
+    );
+    let explanation = explained_by(&engine, &Options::default());
+    let finding = named(&explanation, "long-stop");
+    assert_eq!((finding.severity, finding.rank), (Severity::Warning, 1), "{explanation}");
+    assert!(finding.title.starts_with("127.0.0.1 stood still for 4.0 s at 22:13:25 UTC"), "{}", finding.title);
+    assert!(finding.detail.contains("3 of 10,003 recorded requests met it"), "{}", finding.detail);
+    assert!(!explanation.findings.iter().any(|finding| finding.finding == "healthy"), "{explanation}");
+
+    let later = Options { window: Some((T0 + 10 * S, T0 + 20 * S)), ..Options::default() };
+    let later = explained_by(&engine, &later);
+    assert!(!later.findings.iter().any(|finding| finding.finding == "long-stop"), "{later}");
+}
+
+#[test]
+fn answers_that_came_after_the_clients_gave_up_are_told() {
+    let folder = TempDir::new().unwrap();
+    let engine = recorded(
+        &folder,
+        10,
+        |sent, random| {
+            if random.share() < 0.02 {
+                sent.duration_ns += 3 * S;
+            }
+        },
+        |recorder, _| {
+            recorder.append(rows::ClientConnection {
+                time_ns: T0,
+                node: NODE,
+                client: "127.0.0.11",
+                client_port: 40_000,
+                driver: Some("DataStax Java driver for Apache Cassandra(R)"),
+                driver_version: Some("4.17.0"),
+                ..rows::ClientConnection::default()
+            });
+        },
+    );
+    let explanation = explained_by(&engine, &Options::default());
+    let finding = named(&explanation, "late-answers");
+    assert_eq!(finding.severity, Severity::Critical, "{explanation}");
+    assert!(finding.detail.contains("to 1 client of DataStax Java driver"), "{}", finding.detail);
+    assert!(finding.detail.contains("4.17.0, which waits 2.0 s"), "{}", finding.detail);
+    assert!(finding.evidence["answers"].as_u64().unwrap() > 100, "{}", finding.evidence);
+}
+
+/// Every 200 ms a large answer takes 30 ms to leave, and a small one on the same connection leaves right behind it.
+fn large_answers(recorder: &Recorder) {
+    for at in (0..100).map(|number| number * 200 * MS) {
+        let large = rows::WireRequest {
+            sending_ns: 30 * MS,
+            response_bytes: 2 << 20,
+            statement: "SELECT * FROM reports WHERE day = ?",
+            ..request(at, 5 * MS)
+        };
+        recorder.append(large);
+        recorder.append(request(at + MS, 34 * MS + MS / 3));
+    }
+}
+
+#[test]
+fn answers_behind_large_ones_are_told_from_slow_ones() {
+    let folder = TempDir::new().unwrap();
+    let engine = recorded(&folder, 11, |_, _| {}, |recorder, _| large_answers(recorder));
+    let explanation = explained_by(&engine, &Options::default());
+    let finding = &explanation.findings[0];
+    assert!(finding.finding == "in-common" && finding.severity > Severity::Information, "{explanation}");
+    assert!(finding.title.contains("came right behind large answers"), "{}", finding.title);
+    assert!(finding.detail.contains("most of those are of `SELECT * FROM shop.reports"), "{}", finding.detail);
+    assert!(finding.next.contains("page size"), "{}", finding.next);
+    assert!(engine.sql(&finding.query).unwrap().rows() > 90, "{}", finding.query);
+}
+
+#[test]
+fn what_nearly_all_requests_have_explains_nothing() {
+    let folder = TempDir::new().unwrap();
+    // One request in twenty is a write, and all slow ones are reads.
+    let [read, write] = STATEMENTS;
+    let change = |sent: &mut crate::in_common::Sent, random: &mut crate::world::Random| {
+        sent.statement = if random.share() < 0.05 { write } else { read };
+        if sent.statement == read && random.share() < 0.02 {
+            sent.duration_ns += 50 * MS;
+        }
+    };
+    let explanation = explained_by(&recorded(&folder, 12, change, |_, _| {}), &Options::default());
+    assert!(!explanation.findings.iter().any(|finding| finding.finding == "in-common"), "{explanation}");
+}
