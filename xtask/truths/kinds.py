@@ -162,7 +162,7 @@ KINDS = [
     Kind(
         "large answers before small ones",
         PLAIN,
-        (Right("in-common", r"right behind large answers|shop\.orders"),),
+        (Right("in-common", r"behind large answers|shop\.orders"),),
         # So seldom that most of the slowest percent are small ones that wait.
         weights="read=996,all_orders=4",
         loads=("foreign",),

@@ -70,7 +70,8 @@ fn on_the_wire(recorder: &Recorder, statements: &[String], (due, end): (i64, i64
         answer: "rows",
         rows_returned: Some((seed >> 30) as i64 % 100),
         request_bytes: 60 + (seed >> 35) as i64 % 100,
-        response_bytes: 100 + (seed >> 25) as i64 % 10_000,
+        response_bytes: if seed.is_multiple_of(1000) { 1 << 20 } else { 100 + (seed >> 25) as i64 % 10_000 },
+        sending_ns: if seed.is_multiple_of(1000) { 5 * MS } else { 0 },
         ..rows::WireRequest::default()
     });
 }

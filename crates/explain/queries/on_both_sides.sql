@@ -21,7 +21,8 @@ split AS (
     intended_start_ns,
     at_ns,
     end_ns,
-    CASE WHEN next_is_wire = 1 AND next_at_ns < end_ns THEN next_node_ns END AS in_node_ns
+    -- A driver that gives up does so before the node has answered.
+    CASE WHEN next_is_wire = 1 AND next_at_ns < end_ns THEN least(next_node_ns, end_ns - next_at_ns) END AS in_node_ns
   FROM followed
   WHERE is_wire = 0
 )

@@ -7,6 +7,9 @@ use crate::percentiles::{Percentiles, median};
 use crate::severity::Severity;
 use crate::text;
 
+/// Requests of this time are told, even if they are too few to make the slowest percent slow.
+const VERY_LONG_NS: i64 = 1_000_000_000;
+
 pub(crate) fn answer(evidence: &Evidence, findings: &[Finding]) -> String {
     let Some(top) = findings.first() else { return "No requests were recorded.".to_string() };
     let mut sentences = match evidence.judged.requests() {
@@ -47,8 +50,9 @@ fn seen(evidence: &Evidence) -> [String; 2] {
     let time = |ms: Option<f64>| ms.map_or("-".to_string(), text::time_ms);
     let requests = evidence.judged.requests();
     let first = format!(
-        "Helenus judged {} {of} in {}: the median is {}, the p99 {}{}.",
+        "Helenus judged {} {of}{} in {}: the median is {}, the p99 {}{}.",
         text::counted(requests, "request", "requests"),
+        evidence.chosen_words().map_or(String::new(), |words| format!(" that {words}")),
         text::time_ns(evidence.judged.length_ns()),
         time(percentiles.p50),
         time(percentiles.p99),
@@ -68,7 +72,13 @@ fn seen(evidence: &Evidence) -> [String; 2] {
     );
     let second = match materiality(slow_median, evidence) {
         Severity::Information if slow_ns >= MATERIAL_NS => format!("All requests are alike: {slowest}."),
-        Severity::Information => format!("That is fast: {slowest}."),
+        Severity::Information => match slow.iter().filter(|ns| **ns >= VERY_LONG_NS).count() {
+            0 => format!("That is fast: {slowest}."),
+            long => format!(
+                "That is fast, but {} took a second or more: {slowest}.",
+                text::counted(long, "request", "requests")
+            ),
+        },
         Severity::Warning | Severity::Critical => format!("That is slow: {slowest}."),
     };
     [first, second]

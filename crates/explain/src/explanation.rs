@@ -155,7 +155,7 @@ impl Explanation {
         }
         let mut summary = self.chosen.as_ref().map_or(String::new(), |chosen| {
             format!(
-                "Judged are only the requests that {}: {} of {}. ",
+                "Only requests that {} are judged: {} of {}. ",
                 chosen.filter,
                 text::count(chosen.requests),
                 text::count(self.requests)

@@ -126,9 +126,13 @@ impl Request {
         self.traits.0 & Traits::NOT_TO_REPLICA != 0
     }
 
-    /// Whether its answer left right behind a large one on its connection.
+    /// Whether its small answer left with a large one on its connection, or right behind it.
     pub(crate) fn is_behind_large(&self) -> bool {
         self.traits.0 & Traits::BEHIND_LARGE != 0
+    }
+
+    pub(crate) fn has_large_answer(&self) -> bool {
+        self.response_size.least_bytes().is_some_and(|bytes| bytes >= LARGE_BYTES)
     }
 
     fn connection(&self) -> Connection {
@@ -162,8 +166,6 @@ pub(crate) struct Requests {
     /// By node and time, the times from which on each recorded request represents several, and how many, because some
     /// connections were not followed. The number of followed connections only decreases while a node is recorded.
     pub(crate) weights: Vec<(u16, i64, f64)>,
-    /// The operation of most large answers; None if there are none.
-    pub(crate) most_large: Option<u16>,
 }
 
 /// The name for all clients or operations beyond the last free number.
@@ -191,7 +193,6 @@ impl Requests {
         let mut weights = HashMap::new();
         let mut large = LargeAnswers::default();
         engine.each(&query::REQUESTS.fill(&[]), |batch| requests.take(&batch, &mut names, &mut weights, &mut large))?;
-        requests.most_large = large.most();
         large.mark(&mut requests.rows);
         requests.weights =
             weights.into_iter().map(|((node, weight), from_ns)| (node, from_ns, f64::from_bits(weight))).collect();
@@ -273,7 +274,6 @@ impl Requests {
             outcomes: self.outcomes.clone(),
             clients: self.clients.clone(),
             weights: self.weights.clone(),
-            most_large: self.most_large,
         }
     }
 
@@ -289,6 +289,11 @@ impl Requests {
 
     pub(crate) fn outcome(&self, request: &Request) -> &str {
         self.outcomes.get(usize::from(request.outcome)).map_or("", String::as_str)
+    }
+
+    /// Whether the node coordinated the request.
+    pub(crate) fn is_of(&self, request: &Request, node: &str) -> bool {
+        self.nodes.get(usize::from(request.node)).is_some_and(|address| address == node)
     }
 
     /// The operation's name in the workload, or its statement; empty if the recording has neither.

@@ -178,7 +178,7 @@ pub fn client_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<Traffic
     let clients = figures.into_iter().enumerate().map(|(row, figures)| ClientFigures {
         client: client[row].clone(),
         connections: connections[row],
-        drivers: drivers.remove(&client[row]).unwrap_or_default(),
+        drivers: drivers.remove(&client[row]).unwrap_or_default().iter().map(named).collect(),
         // Mean number in flight by Little's law.
         in_flight: figures.total_ms / 1e3 / seconds,
         nodes: nodes[row],
@@ -189,14 +189,23 @@ pub fn client_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<Traffic
     Ok(TrafficTable { provider: engine.provider(), seconds, weight, rows: clients.collect() })
 }
 
-fn drivers(engine: &Engine) -> Result<BTreeMap<String, Vec<String>>, Error> {
+/// Name and version of a driver.
+pub(crate) type Driver = (String, String);
+
+/// The drivers of each client host, the one with most connections first.
+pub(crate) fn drivers(engine: &Engine) -> Result<BTreeMap<String, Vec<Driver>>, Error> {
     let rows = engine.sql(&query::CLIENT_DRIVERS.fill(&[]))?;
-    let mut drivers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut drivers: BTreeMap<String, Vec<Driver>> = BTreeMap::new();
     let all = rows.texts("client")?.into_iter().zip(rows.texts("driver")?).zip(rows.texts("driver_version")?);
     for ((client, driver), version) in all {
-        drivers.entry(client).or_default().push(format!("{driver} {version}").trim_end().to_string());
+        drivers.entry(client).or_default().push((driver, version));
     }
     Ok(drivers)
+}
+
+/// A driver's name with its version.
+pub(crate) fn named((driver, version): &Driver) -> String {
+    format!("{driver} {version}").trim_end().to_string()
 }
 
 /// Rows, and the figures that are common to all of them.

@@ -113,8 +113,8 @@ fn write(
     manifest.host = first.manifest().host.clone();
     manifest.created_ns = i64::MAX;
     // Parts of one load share its plan. Several different loads can't be described as one.
-    let load = &first.manifest().load;
-    manifest.load = load.clone().filter(|_| recordings.iter().all(|recording| recording.manifest().load == *load));
+    let mut loads = recordings.iter().filter_map(|recording| recording.manifest().load.as_ref());
+    manifest.load = loads.next().filter(|load| loads.all(|other| other == *load)).cloned();
     for (number, recording) in recordings.iter().enumerate() {
         let part = recording.manifest();
         let shift_ns = shift_ns(number);
@@ -137,6 +137,9 @@ fn write(
                 manifest.remarks.push(remark.clone());
             }
         }
+    }
+    if !is_wanted() {
+        return Err(Error::Ended);
     }
     let repeated = repeated(recordings)?;
     for table in TABLES {

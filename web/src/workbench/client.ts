@@ -42,8 +42,14 @@ export class Client {
 
   /** Uses another token from now on. Throws NoAnswer if the server refuses it. */
   async use(token: string): Promise<void> {
+    const before = this.#token;
     this.#token = token;
-    await this.get("ping");
+    try {
+      await this.get("ping");
+    } catch (cause) {
+      this.#token = before;
+      throw cause;
+    }
     keepInTab(token);
   }
 

@@ -30,7 +30,7 @@ pub(crate) struct Judged {
     pub(crate) median_ns: i64,
     requests: Rc<Requests>,
     /// An SQL condition on the driver's requests, if only some of them are judged.
-    limit: Option<String>,
+    only: Option<String>,
 }
 
 impl Judged {
@@ -67,7 +67,7 @@ impl Judged {
                 }
             })
             .collect::<Vec<_>>();
-        let mut judged = Judged { stretches, threshold_ns, median_ns, requests: Rc::clone(requests), limit: None };
+        let mut judged = Judged { stretches, threshold_ns, median_ns, requests: Rc::clone(requests), only: None };
         judged.stretches.retain(|stretch| stretch.requests > 0);
         judged
     }
@@ -126,8 +126,8 @@ impl Judged {
     }
 
     /// Notes that only some of the driver's requests are judged.
-    pub(crate) fn limit_to(&mut self, condition: String) {
-        self.limit = Some(condition);
+    pub(crate) fn judge_only(&mut self, condition: String) {
+        self.only = Some(condition);
     }
 
     /// The SQL condition that a request is judged.
@@ -141,8 +141,8 @@ impl Judged {
                 format!("({})", windows.join(" OR "))
             }
         };
-        match &self.limit {
-            Some(limit) => format!("{due} AND {limit}"),
+        match &self.only {
+            Some(only) => format!("{due} AND {only}"),
             None => due,
         }
     }

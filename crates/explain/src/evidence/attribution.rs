@@ -21,18 +21,19 @@
 //!
 //! Only causes that chance does not explain take part, and only for requests for which they can account (see
 //! `association`): at least half of what the request took longer than the median. That a request was under way while the
-//! driver stood still is direct evidence, which needs no test.
+//! driver stood still is direct evidence, which needs no test; and so is a stop of its node of a second or more: a single long
+//! stop cannot be told from chance by shifting it in a short recording.
 
 use super::cause::{Blamed, Cause};
 use super::common::Common;
 use super::kind::CauseKind;
 use super::pools::{FullPool, Pools};
-use super::stops::{Stop, Stops};
+use super::stops::{LONG_STOP_NS, Stop, Stops};
 use crate::association::{
     Effect, Judged, Length, Nature, Place, SlowRequest, Stretch, accountable_ns, accounts_for, affecting, effects,
 };
 use crate::percentiles::median;
-use crate::timeline::{Interval, covered_ns, within};
+use crate::timeline::{Interval, covered_ns, merge, within};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// If at least this share of the slow requests was due in phases with busy CPUs, the findings mention it.
@@ -129,6 +130,7 @@ pub(super) fn attribute(
                 .zip(&effects)
                 .map(|(cause, effects)| match (cause.kind, accountable_to(cause, effects, request)) {
                     (CauseKind::PoolQueue, ns) => throughout.pools.waited_ns(request, ns),
+                    (kind, 0) => in_long_stops(stops.of(kind), request, judged.node(request.node)),
                     (_, ns) => ns,
                 })
                 .map(|ns| if accounts_for(ns, request) { ns } else { 0 })
@@ -217,6 +219,16 @@ fn accountable_to(cause: &Cause, effects: &[Effect], request: &SlowRequest) -> i
         _ if cause.kind == CauseKind::Throttling => accountable_ns(effects, request, Nature::Condition),
         _ => 0,
     }
+}
+
+/// How long the request's own node stood still in long stops of one kind while the request was under way.
+fn in_long_stops(stops: &[Stop], request: &SlowRequest, node: &str) -> i64 {
+    if request.place == Some(Place::Between) {
+        return 0;
+    }
+    let long = stops.iter().filter(|stop| stop.node == node && stop.window.length() >= LONG_STOP_NS);
+    let long: Vec<Interval> = long.map(|stop| stop.window).collect();
+    covered_ns(&merge(long), Interval { start: request.sent, end: request.end })
 }
 
 /// The index of the cause that a request is attributed to. `accountable` holds how much of the request each cause can

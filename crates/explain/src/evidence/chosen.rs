@@ -20,6 +20,8 @@ pub(crate) struct Chosen {
 pub(crate) struct Selection {
     /// The index of each chosen request among all.
     pub(crate) rows: Vec<usize>,
+    /// What was chosen, as the rest of a sentence.
+    pub(crate) words: String,
     /// SQL conditions on `all_requests`, and on the driver's table `requests`.
     condition: String,
     pub(crate) of_driver: String,
@@ -49,11 +51,8 @@ impl Chosen {
         };
         let rows: Vec<usize> = (0..all.rows.len()).filter(is_wanted).collect();
         if rows.is_empty() && !all.rows.is_empty() {
-            return Err(Error::Nothing(format!(
-                "none of the {} {}; `helenus statements RECORDING` and `helenus clients RECORDING` list what there is",
-                text::counted(all.rows.len(), "request", "requests"),
-                filter.words()
-            )));
+            let recorded = text::counted(all.rows.len(), "request", "requests");
+            return Err(Error::Nothing(format!("none of the {recorded} {}; {}", filter.words(), what_there_is(all))));
         }
         let listed = |names: Vec<String>| {
             let names: BTreeSet<String> = names.iter().map(|name| query::quoted(name)).collect();
@@ -61,8 +60,22 @@ impl Chosen {
         };
         let of_driver = format!("operation IN ({}) AND node IN ({})", listed(operations), listed(nodes));
         let requests = Rc::new(all.subset(&rows));
-        Ok(Chosen { requests, selection: Some(Selection { rows, condition: condition(filter), of_driver }) })
+        Ok(Chosen {
+            requests,
+            selection: Some(Selection { words: filter.words(), rows, condition: condition(filter), of_driver }),
+        })
     }
+}
+
+/// What else can be asked for.
+fn what_there_is(all: &Requests) -> String {
+    let listed =
+        |names: &[String]| names.iter().filter(|name| !name.is_empty()).cloned().collect::<Vec<_>>().join(", ");
+    let clients = match listed(&all.clients) {
+        clients if clients.is_empty() => "the driver of a load has no client address".to_string(),
+        _ => "`helenus clients RECORDING` lists the clients".to_string(),
+    };
+    format!("`helenus statements RECORDING` lists the statements, {clients}, and the nodes are {}", listed(&all.nodes))
 }
 
 impl Selection {
@@ -73,5 +86,5 @@ impl Selection {
 }
 
 fn numbers(names: &[String]) -> HashMap<&str, u16> {
-    names.iter().zip(0..).map(|(name, number)| (name.as_str(), number)).collect()
+    names.iter().zip(0..=u16::MAX).map(|(name, number)| (name.as_str(), number)).collect()
 }

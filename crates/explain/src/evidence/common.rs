@@ -20,7 +20,7 @@ use crate::engine::Engine;
 use crate::percentiles::median;
 use crate::query;
 use crate::random::Random;
-use crate::requests::Request;
+use crate::requests::{Request, Requests};
 use crate::timeline::Interval;
 use dimensions::{ByKey, Key, Lookup, like};
 use serde::Serialize;
@@ -37,9 +37,8 @@ const FEWEST_CLUSTERS: usize = 10;
 const MOST_CLUSTERS: i64 = 500;
 /// Length of an observation, in a recording that is neither very short nor very long.
 const CLUSTER_NS: i64 = 200_000_000;
-/// A value must be this many times as frequent among the slow requests as among all. What nearly all requests have says
-/// little about the slow ones, however sure it is.
-const LEAST_LIFT: f64 = 1.5;
+/// What a larger share of all requests has says little about the slow ones, however sure it is.
+const LARGEST_SHARE: f64 = 0.8;
 /// A kind of work whose median is this many times that of all is slow by itself.
 const SLOW_BY_ITSELF: f64 = 2.0;
 /// The most values that are named. Each is found among the requests that have none of the values before it.
@@ -66,6 +65,8 @@ pub(crate) struct Shared {
     pub(crate) others_response_bytes: Option<i64>,
     /// The most frequent operation of its slow requests, with its share; None if the value is an operation.
     pub(crate) mostly: Option<(String, f64)>,
+    /// For answers behind large ones: the operation with most of the large answers, and its share of them.
+    pub(crate) large: Option<(String, f64)>,
     /// An SQL condition that finds the requests of this value in `all_requests`.
     pub(crate) condition: String,
     /// The token, if the value is a partition.
@@ -121,6 +122,24 @@ impl Common {
             }
         }
         Ok(())
+    }
+
+    /// Names the operation with most of the large answers of the judged time. `recorded` are all requests.
+    pub(crate) fn name_large_answers(&mut self, recorded: &Requests, judged: &Judged) {
+        let Some(shared) = self.shared.iter_mut().find(|shared| shared.dimension == Dimension::BehindLarge) else {
+            return;
+        };
+        let mut of_operation = vec![0_usize; recorded.operations.len()];
+        let due = judged.stretches.iter().flat_map(|stretch| recorded.due_in(stretch.window));
+        for request in due.filter(|request| request.has_large_answer()) {
+            if let Some(count) = of_operation.get_mut(usize::from(request.operation)) {
+                *count += 1;
+            }
+        }
+        let all: usize = of_operation.iter().sum();
+        let most = of_operation.iter().zip(&recorded.operations).max_by_key(|(count, _)| **count);
+        shared.large =
+            most.filter(|_| all > 0).map(|(count, operation)| (operation.clone(), *count as f64 / all as f64));
     }
 
     /// Share of the slow requests that have at least one of the shared values.
@@ -198,8 +217,8 @@ impl Sample {
             (slow - all) * self.slow as f64 / total as f64
         };
         let tells = |tally: Tally| {
-            let (slow, all) = self.shares(tally);
-            excess(tally) >= EXCESS_BOUND && slow >= LEAST_LIFT * all
+            let (_, all) = self.shares(tally);
+            excess(tally) >= EXCESS_BOUND && all <= LARGEST_SHARE
         };
         if !tested.iter().any(|(_, tally)| tells(*tally)) {
             return None;
@@ -319,6 +338,7 @@ impl Sample {
             response_bytes: median(&mut sizes),
             others_response_bytes: median(&mut others),
             mostly: mostly.map(|(count, name)| (name.clone(), *count as f64 / tally.slow as f64)),
+            large: None,
             condition,
             token: None,
             key,

@@ -36,7 +36,7 @@ pub(crate) use origin::{Origin, Sides, Split};
 pub use pools::FullPool;
 pub(crate) use pools::Pools;
 pub(crate) use shortage::{Consumer, Shortage, SlowDisk, WORTH_NAMING_CPUS};
-pub(crate) use stops::{STOPPED, Stop, Stops, times};
+pub(crate) use stops::{LONG_STOP_NS, STOPPED, Stop, Stops, times};
 
 use crate::Error;
 use crate::advice::{Advice, advise};
@@ -147,9 +147,14 @@ impl Basis {
         };
         let Chosen { requests, selection } = Chosen::load(engine, &recorded, &options.only)?;
         let bounded_by = options.against.map(|against| vec![interval(against)]);
+        if let (Some(good), false) = (&bounded_by, options.only.is_all())
+            && good.iter().all(|window| requests.due_in(*window).is_empty())
+        {
+            return Err(Error::Nothing("none of these requests were due in the time given as --against".to_string()));
+        }
         let mut judged = judge(&requests, &windows, bounded_by.as_deref().unwrap_or(&windows), &options.threshold);
         if let Some(selection) = &selection {
-            judged.limit_to(selection.of_driver.clone());
+            judged.judge_only(selection.of_driver.clone());
         }
         let baseline = bounded_by.map(|good| Percentiles::of(&mut responses(&requests, &good)));
         Ok(Basis { recorded, requests, selection, phases, knee, judged, judges_overload, baseline })
@@ -189,6 +194,7 @@ impl Evidence {
         let statements = workloads::statements(engine.manifests());
         let mut common = Common::find(&judged, &statements, options.shifts, options.seed);
         common.name_partitions(engine, &judged)?;
+        common.name_large_answers(&recorded, &judged);
         judged.set_usual(|request| common.usual_ns(request));
         let mut causes = Cause::all(&judged, &stops, &machine, (&pools, &shortage), busy.clone(), options);
         let account = attribution::attribute(
@@ -250,6 +256,21 @@ impl Evidence {
         self.asked.is_some()
     }
 
+    /// Whether only some requests are judged, such as those of a statement.
+    pub(crate) fn judges_part(&self) -> bool {
+        self.selection.is_some()
+    }
+
+    /// What the judged requests have in common by the user's choice, as the rest of a sentence.
+    pub(crate) fn chosen_words(&self) -> Option<&str> {
+        self.selection.as_ref().map(|selection| selection.words.as_str())
+    }
+
+    /// The interval that the user asked about, or all that was recorded.
+    pub(crate) fn asked_or_recorded(&self) -> Interval {
+        self.asked.map_or(self.recorded, |asked| asked.clip(self.recorded))
+    }
+
     /// Whether a time is in the interval that the user asked about.
     pub(crate) fn is_asked(&self, time_ns: i64) -> bool {
         self.asked.is_none_or(|asked| asked.contains(time_ns))
@@ -270,19 +291,28 @@ impl Evidence {
     }
 
     pub(crate) fn ask_with(&self, query: &Query, more: &[(&str, Value<'_>)]) -> String {
-        let (hull, due) = (self.judged_hull(), self.judged.due());
-        let mut values = vec![
-            ("judged", Value::Condition(&due)),
-            ("threshold_ns", Value::Integer(self.judged.threshold_ns)),
-            ("start_ns", Value::Integer(hull.start)),
-            ("end_ns", Value::Integer(hull.end)),
-        ];
-        values.extend_from_slice(more);
-        let sql = query.fill(&values);
+        let sql = self.filled(query, more);
         match &self.selection {
             Some(selection) => selection.of_query(&sql),
             None => sql,
         }
+    }
+
+    /// A query about the requests of all clients, whatever the user chose.
+    pub(crate) fn ask_about_all(&self, query: &Query) -> String {
+        self.filled(query, &[])
+    }
+
+    fn filled(&self, query: &Query, more: &[(&str, Value<'_>)]) -> String {
+        let (hull, due) = (self.judged_hull(), self.judged.due());
+        let mut values = more.to_vec();
+        values.extend([
+            ("judged", Value::Condition(&due)),
+            ("threshold_ns", Value::Integer(self.judged.threshold_ns)),
+            ("start_ns", Value::Integer(hull.start)),
+            ("end_ns", Value::Integer(hull.end)),
+        ]);
+        query.fill(&values)
     }
 }
 

@@ -113,7 +113,7 @@ impl Pools {
         Ok(pools)
     }
 
-    /// Keeps the waits of some requests, which are numbered anew; `rows` are their indices in ascending order.
+    /// Keeps the waits of some requests, where `rows` are their indices in ascending order: the place in it becomes the index.
     pub(crate) fn keep_waits_of(&mut self, rows: &[usize]) {
         let kept = std::mem::take(&mut self.waits.of_requests).into_iter();
         self.waits.of_requests =
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_of_chosen_requests_are_numbered_anew() {
+    fn waits_of_chosen_requests_get_the_places_of_those() {
         let waits = Waits { queues: Vec::new(), of_requests: vec![(2, 5), (4, 6), (9, 7)] };
         let mut pools = Pools { waits, ..Pools::default() };
         pools.keep_waits_of(&[1, 4, 8, 9]);

@@ -46,7 +46,14 @@ pub(super) fn add(evidence: &Evidence, findings: &mut Vec<Finding>) {
         }
         match findings.iter_mut().find(|finding| is_the_same(advice, finding)) {
             Some(finding) => add_to(finding, advice),
-            None => findings.push(finding(advice, evidence)),
+            None => {
+                let mut finding = finding(advice, evidence);
+                // What holds for the whole node is not about the requests that the user chose.
+                if evidence.judges_part() {
+                    finding.severity = Severity::Information;
+                }
+                findings.push(finding);
+            }
         }
     }
 }

@@ -45,8 +45,7 @@ impl Check for NodeEnded {
 fn finding(name: &'static str, event: &Event, evidence: &Evidence) -> Finding {
     let title = format!("The process of {} ended at {} UTC", event.node, text::time_of_day(event.time_ns));
     let requests = &evidence.recorded_requests;
-    let is_of_node = |node: u16| requests.nodes.get(usize::from(node)).is_some_and(|address| *address == event.node);
-    let of_node = || requests.rows.iter().filter(|request| is_of_node(request.node));
+    let of_node = || requests.rows.iter().filter(|request| requests.is_of(request, &event.node));
     let last_ns = of_node().filter(|request| requests.is_ok(request) && request.end_ns <= event.time_ns);
     let last_ns = last_ns.map(|request| request.end_ns).max();
     let next_ns = of_node().filter(|request| requests.is_ok(request) && request.intended_ns > event.time_ns);

@@ -74,7 +74,9 @@ impl Check for Errors {
                 met.push(format!("{} {what}", text::count(count)));
             }
         }
-        let met = if met.is_empty() {
+        let met = if met.is_empty() && !evidence.coverage.has_pauses() {
+            "Whether they met a pause or a stall of the node was not recorded.".to_string()
+        } else if met.is_empty() {
             "None of them met a pause, a stall or an overloaded phase.".to_string()
         } else {
             format!("Of these {}.", met.join(", "))
@@ -85,7 +87,12 @@ impl Check for Errors {
         );
         let severity = if share >= CRITICAL_SHARE { Severity::Critical } else { Severity::Warning };
         let mut finding = Finding::new(self.name(), severity, title, detail, window);
-        finding.next = by_count.first().map_or("", |(outcome, _)| next(outcome)).into();
+        let is_of_stops = (gc + server) * 2 > failed.len();
+        finding.next = match by_count.first() {
+            Some(_) if is_of_stops => "see the finding about the node's stops: most of these requests met one.".into(),
+            Some((outcome, _)) => next(outcome).into(),
+            None => String::new(),
+        };
         finding.query = evidence.ask(&query::ERRORS_BY_OUTCOME);
         finding.weight = share * 1000.0;
         finding.evidence = json!({

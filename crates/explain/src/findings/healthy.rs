@@ -72,7 +72,7 @@ fn too_few(evidence: &Evidence, judged: usize, max: String) -> Finding {
 
 /// The finding if no requests were recorded: nothing can be called healthy.
 pub(super) fn nothing_to_judge(evidence: &Evidence) -> Finding {
-    let title = match evidence.requests.rows.len() {
+    let title = match evidence.recorded_requests.rows.len() {
         0 if evidence.asks_for_part() => "No requests were recorded in this time".to_string(),
         0 => "No requests were recorded".to_string(),
         some => format!(

@@ -123,7 +123,6 @@ fn mostly(shared: &Shared) -> String {
 /// The statement that most of these slow requests send.
 fn statement<'a>(shared: &'a Shared, evidence: &'a Evidence) -> Option<&'a str> {
     let operation = match (&shared.mostly, shared.dimension) {
-        (_, Dimension::BehindLarge) => &shared.value,
         (Some((operation, _)), _) => operation,
         (None, Dimension::Operation) => &shared.value,
         (None, _) => return None,
@@ -143,6 +142,10 @@ fn sent(shared: &Shared, evidence: &Evidence) -> String {
 
 /// Table and kind of the statement that most of these requests send; advice about them belongs to this finding.
 fn subjects(shared: &Shared, evidence: &Evidence) -> Vec<String> {
+    // The requests behind large answers are those that wait.
+    if shared.dimension == Dimension::BehindLarge {
+        return Vec::new();
+    }
     let Some(statement) = statement(shared, evidence) else { return Vec::new() };
     let table = match cql::split_table(statement) {
         (Some(keyspace), Some(table)) => Some(format!("{keyspace}.{table}")),
@@ -165,7 +168,7 @@ fn is(shared: &Shared) -> String {
             format!("are about one partition: `{of_table}{token}`")
         }
         Dimension::Replica => "had no replica as coordinator".to_string(),
-        Dimension::BehindLarge => "came right behind large answers".to_string(),
+        Dimension::BehindLarge => "were answered behind large answers".to_string(),
         Dimension::Consistency => format!("have consistency level {short}"),
         Dimension::Page => "ask for further pages".to_string(),
         Dimension::Rows => format!("return {short}"),
@@ -199,14 +202,16 @@ fn sizes(shared: &Shared) -> String {
 
 /// What large answers are, and which statement has most of them.
 fn behind(shared: &Shared) -> String {
-    match shared.dimension {
-        Dimension::BehindLarge => format!(
-            " Their answers left with one of {} or more on the same connection, or within {} after it; most of those are of `{}`.",
+    match &shared.large {
+        Some((operation, share)) => format!(
+            " Their answers left with one of {} or more on the same connection, or within {} after it. {} of these large answers \
+             are of `{}`.",
             text::bytes(LARGE_BYTES),
             text::time_ns(BEHIND_NS),
-            short(&shared.value)
+            text::percent(*share),
+            short(operation)
         ),
-        _ => String::new(),
+        None => String::new(),
     }
 }
 

@@ -1,92 +1,120 @@
 //! The finding about a node that stood still for a second or more, however few of the recorded requests that delayed. A
 //! client that waits for an answer before it sends more meets a stop once (coordinated omission: Gil Tene, How NOT to
-//! Measure Latency, 2013), so that long stops are in few requests and in no percentile.
+//! Measure Latency, 2013), so that such a stop may be in few requests and in no percentile.
 
 use super::claim::Claim;
 use super::finding::Finding;
-use crate::evidence::{CauseKind, Evidence, Stop};
+use super::server_stall::{WHAT_THREADS_WAIT_FOR, WHO_STOPS_IT, meanwhile};
+use crate::engine::Provider;
+use crate::evidence::{CauseKind, Evidence, LONG_STOP_NS, STOPPED, Stop};
 use crate::percentiles::ms;
 use crate::severity::Severity;
-use crate::timeline::{Interval, within};
+use crate::timeline::{Interval, total_ns, within};
 use crate::{query, text};
 use serde_json::json;
 use std::collections::BTreeMap;
 
 pub(super) const NAME: &str = "long-stop";
-/// A shorter stop is a finding only if it delayed slow requests.
-const LONG_NS: i64 = 1_000_000_000;
+/// Where a larger share of the requests met the stop, the percentiles show it.
+const FEW: f64 = 0.01;
 const KINDS: [CauseKind; 3] = [CauseKind::GcPause, CauseKind::Safepoint, CauseKind::ServerStall];
 
-/// The long stops of a node.
+/// The long stops of a node that have one kind.
 struct Long<'a> {
     kind: CauseKind,
     longest: &'a Stop,
     window: Interval,
     stops: usize,
+    total_ns: i64,
 }
 
-/// Adds the long stops that no serious finding is about, in place of findings that clear such stops.
+/// Adds the long stops that no serious finding is about. Requests that are counted for a stop keep their finding, which is about
+/// the stop then. Findings that clear such stops are removed.
 pub(super) fn add(evidence: &Evidence, findings: &mut Vec<Finding>) {
-    for (node, long) in long_stops(evidence) {
-        let is_told = |finding: &Finding| {
-            finding.finding == long.kind.name()
-                && finding.severity > Severity::Information
-                && (finding.node.is_empty() || finding.node == node)
-        };
-        if findings.iter().any(is_told) {
-            continue;
-        }
-        let clears = |claim: &Claim| matches!(claim, Claim::Clears { cause } if *cause == long.kind.name());
-        findings.retain(|finding| !finding.claims.iter().any(clears));
-        findings.push(finding(evidence, node, &long));
-    }
-}
-
-/// The longest stop of each node, where that is long.
-fn long_stops(evidence: &Evidence) -> BTreeMap<&str, Long<'_>> {
-    let judged: Vec<Interval> = match evidence.judged.stretches.as_slice() {
-        [] => vec![evidence.recorded],
-        stretches => stretches.iter().map(|stretch| stretch.window).collect(),
-    };
-    let mut by_node: BTreeMap<&str, Long<'_>> = BTreeMap::new();
-    for kind in KINDS {
-        for stop in evidence.stops.of(kind) {
-            let longest = judged.iter().flat_map(|window| within(&[stop.window], *window)).max_by_key(Interval::length);
-            let Some(window) = longest.filter(|window| window.length() >= LONG_NS) else { continue };
-            let long = by_node.entry(&stop.node).or_insert(Long { kind, longest: stop, window, stops: 0 });
-            long.stops += 1;
-            if window.length() > long.window.length() {
-                (long.kind, long.longest, long.window) = (kind, stop, window);
+    for ((_, node), long) in long_stops(evidence) {
+        let name = long.kind.name();
+        let is_blamed =
+            evidence.cause(long.kind).is_some_and(|cause| cause.blamed.nodes.iter().any(|blamed| blamed == node));
+        let stop = finding(evidence, node, &long);
+        match findings.iter_mut().find(|one| one.finding == name && is_blamed) {
+            Some(one) if one.severity > Severity::Information => {}
+            Some(one) => {
+                one.weight = one.weight.max(stop.weight);
+                (one.severity, one.title, one.detail, one.next) = (stop.severity, stop.title, stop.detail, stop.next);
+            }
+            None => {
+                let clears = |claim: &Claim| matches!(claim, Claim::Clears { cause } if *cause == name);
+                findings.retain(|finding| !finding.claims.iter().any(clears));
+                findings.push(stop);
             }
         }
     }
-    by_node
+}
+
+/// The time in which stops count: for our own load the judged phases.
+fn times(evidence: &Evidence) -> Vec<Interval> {
+    match evidence.provider {
+        Provider::Load => evidence.judged.stretches.iter().map(|stretch| stretch.window).collect(),
+        Provider::Wire | Provider::Jvm => vec![evidence.asked_or_recorded()],
+    }
+}
+
+fn long_stops(evidence: &Evidence) -> BTreeMap<(usize, &str), Long<'_>> {
+    let times = times(evidence);
+    let mut found: BTreeMap<(usize, &str), Long<'_>> = BTreeMap::new();
+    for (number, kind) in KINDS.into_iter().enumerate() {
+        for stop in evidence.stops.of(kind) {
+            let parts = times.iter().flat_map(|time| within(&[stop.window], *time));
+            let Some(window) = parts.max_by_key(Interval::length).filter(|part| part.length() >= LONG_STOP_NS) else {
+                continue;
+            };
+            let long = found.entry((number, &stop.node)).or_insert(Long {
+                kind,
+                longest: stop,
+                window,
+                stops: 0,
+                total_ns: 0,
+            });
+            long.stops += 1;
+            long.total_ns += window.length();
+            if window.length() > long.window.length() {
+                (long.longest, long.window) = (stop, window);
+            }
+        }
+    }
+    found
 }
 
 fn finding(evidence: &Evidence, node: &str, long: &Long<'_>) -> Finding {
-    let Long { kind, longest, window, stops } = long;
-    let (what, next, query) = match kind {
-        CauseKind::GcPause => ("a GC pause", "see heap and causes with `helenus gc RECORDING`.", query::PAUSES),
-        CauseKind::Safepoint => (
-            "a safepoint",
-            "see its operation in the detail, and who asks the JVM for it (jcmd, an agent).",
+    let Long { kind, longest, window, stops, total_ns: stopped_ns } = long;
+    let (what, cause, next, query) = match kind {
+        CauseKind::GcPause => (
+            "a GC pause",
+            format!(" Collector and cause: {}.", longest.label),
+            "see heap and causes with `helenus gc RECORDING`.",
             query::PAUSES,
         ),
-        _ => (
-            "outside GC",
-            "find what stopped the process (kill -STOP, a debugger, a frozen container) or the machine (its hypervisor).",
-            query::STALLS,
+        CauseKind::Safepoint => (
+            "a safepoint",
+            format!(" Operation: {}.", longest.label),
+            "find who asks the JVM for this operation (jcmd, an agent).",
+            query::PAUSES,
         ),
+        _ => {
+            let cpus = evidence.machine.usage_of(&[*window], |of| of == node).server_cpus;
+            let is_held = longest.label == STOPPED;
+            let (meanwhile, is_idle) = meanwhile(cpus, is_held);
+            let next = if is_held || is_idle { WHO_STOPS_IT } else { WHAT_THREADS_WAIT_FOR };
+            ("no GC pause", meanwhile, next, query::STALLS)
+        }
     };
     let requests = &evidence.recorded_requests;
-    let is_of_node = |number: u16| requests.nodes.get(usize::from(number)).is_some_and(|name| name == node);
-    let met = requests
-        .rows
-        .iter()
-        .filter(|request| request.intended_ns < window.end && request.end_ns > window.start && is_of_node(request.node))
-        .count();
+    let meets = |start: i64, end: i64| start < window.end && end > window.start;
+    let of_node = requests.rows.iter().filter(|request| requests.is_of(request, node));
+    let met = of_node.filter(|request| meets(request.intended_ns, request.end_ns)).count();
+    let share = met as f64 / requests.rows.len().max(1) as f64;
     let title = format!(
-        "{node} stood still for {} at {} UTC: {what}",
+        "{node} stood still for {} at {} UTC ({what})",
         text::time_ns(window.length()),
         text::time_of_day(window.start)
     );
@@ -94,10 +122,14 @@ fn finding(evidence: &Evidence, node: &str, long: &Long<'_>) -> Finding {
         0 => String::new(),
         more => format!(" {} more took a second or longer.", text::counted(more, "stop", "stops")),
     };
+    let omitted = match share < FEW {
+        true => {
+            " A client that waits for an answer before it sends more meets a stop once, so that percentiles hardly show it."
+        }
+        false => "",
+    };
     let detail = format!(
-        "{}: {} of {} met it. A client that waits for an answer before it sends more meets a stop once, so that stops \
-         are in few requests and in no percentile.{more}",
-        longest.label,
+        "{} of {} met it.{omitted}{cause}{more}",
         text::count(met),
         text::counted(requests.rows.len(), "recorded request", "recorded requests")
     );
@@ -105,8 +137,22 @@ fn finding(evidence: &Evidence, node: &str, long: &Long<'_>) -> Finding {
     finding.node = node.to_string();
     finding.next = next.into();
     finding.query = query.fill(&[]);
-    finding.weight = ms(window.length());
-    finding.evidence =
-        json!({ "longest_ms": ms(window.length()), "stops": stops, "requests_met": met, "kind": kind.name() });
+    finding.weight = weight(evidence, *stopped_ns, *window);
+    finding.evidence = json!({
+        "longest_ms": ms(window.length()),
+        "stops": stops,
+        "stopped_ms": ms(*stopped_ns),
+        "requests_met": met,
+        "kind": kind.name(),
+    });
     finding
+}
+
+/// Share of the slow requests × their delay, as if requests had come at any time: they would have met the stops in proportion
+/// to the time, and waited for half of it on average.
+fn weight(evidence: &Evidence, stopped_ns: i64, longest: Interval) -> f64 {
+    let share = stopped_ns as f64 / total_ns(&times(evidence)).max(1) as f64;
+    let slow = evidence.judged.slow_requests() as f64 / evidence.judged.requests().max(1) as f64;
+    let of_slow = if slow > 0.0 { (share / slow).min(1.0) } else { 1.0 };
+    of_slow * ms(longest.length()) / 2.0
 }

@@ -10,7 +10,8 @@
 //! - **critical**: also 100 ms or more, and at least a quarter of the slow requests.
 //!
 //! Advice about tables and nodes (`advised.rs`) has the severity that its rule gives it, because no slow requests are
-//! attributed to it.
+//! attributed to it. Failed requests, stops of a second, and answers that came after the clients had given up are above
+//! information however few requests they are.
 //!
 //! Each slow request is attributed to one thing at most (`evidence/attribution.rs`). All statements of findings about
 //! causes follow from this attribution: that a cause explains, may explain or does not explain slow requests, how many

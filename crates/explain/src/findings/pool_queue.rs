@@ -39,7 +39,7 @@ impl Check for PoolQueue {
             format!(" The pool has {}.", text::counted(threads, "thread", "threads"))
         });
         let detail = format!("{most}.{size} A queue says where requests waited, not why the pool was not faster.");
-        let query = evidence.ask(&query);
+        let query = evidence.ask_about_all(&query);
         let more = json!({ "longest_queues": longest });
         let mut finding = Finding::about(self.name(), cause, evidence, (title, detail), query, more);
         finding.next = next(&pool, threads);

@@ -10,6 +10,10 @@ use serde_json::json;
 /// During stops of at least this length, samples of the machine (ten a second) show what the process did.
 const LONG_NS: i64 = 200_000_000;
 
+pub(super) const WHO_STOPS_IT: &str =
+    "find who stops the process: kill -STOP, a debugger, a frozen container (journalctl).";
+pub(super) const WHAT_THREADS_WAIT_FOR: &str = "record again with --sched on, to see what its threads waited for.";
+
 pub(super) struct ServerStall;
 
 impl Check for ServerStall {
@@ -41,16 +45,7 @@ impl Check for ServerStall {
             text::time_ms(totals.longest_ms)
         );
         let is_held = cause.blamed.stops.iter().any(|stop| stop.label == STOPPED);
-        let is_idle = usage.and_then(|usage| usage.server_cpus).is_some_and(|cpus| cpus < 0.2);
-        let meanwhile = usage.and_then(|usage| usage.server_cpus).map(|cpus| match (is_held, is_idle) {
-            (true, _) => format!(
-                " It used {cpus:.2} CPUs meanwhile: the kernel held it stopped (a signal, a debugger, a frozen container)."
-            ),
-            (false, true) => format!(
-                " It used {cpus:.2} CPUs meanwhile: it was stopped (a signal, a debugger, a frozen container or virtual machine), or its threads waited for a CPU."
-            ),
-            (false, false) => format!(" It used {cpus:.1} CPUs meanwhile: its threads ran or waited for a CPU."),
-        });
+        let (meanwhile, is_idle) = meanwhile(usage.and_then(|usage| usage.server_cpus), is_held);
         let machine = if recorder_share >= 0.5 {
             " The recorder stood still at the same time, so that the whole machine is concerned."
         } else {
@@ -59,13 +54,13 @@ impl Check for ServerStall {
         let detail = format!(
             "{}: the server process ran nothing, and neither a GC pause nor a safepoint explains it.{}{machine}{}",
             text::counted(totals.stops, "stop", "stops"),
-            meanwhile.unwrap_or_default(),
+            meanwhile,
             most_of(&cause.blamed)
         );
         let next = match (recorder_share >= 0.5 && !is_held, is_held || is_idle) {
             (true, _) => "look at the hypervisor, its steal time and other tenants (vmstat 1).",
-            (false, true) => "find who stops the process: kill -STOP, a debugger, a frozen container (journalctl).",
-            (false, false) => "record again with --sched on, to see what its threads waited for.",
+            (false, true) => WHO_STOPS_IT,
+            (false, false) => WHAT_THREADS_WAIT_FOR,
         };
         let query = evidence.ask_with(&query::SLOW_IN_STALLS, &[("side", query::Value::Text("server"))]);
         let more = json!({ "stalls": totals, "recorder_stalled_share": recorder_share, "usage_in_long_stalls": usage });
@@ -74,4 +69,20 @@ impl Check for ServerStall {
         finding.next = next.into();
         vec![finding]
     }
+}
+
+/// What the process did while it stood still, and whether it used next to no CPU. `is_held` says that the kernel showed it as
+/// stopped.
+pub(super) fn meanwhile(cpus: Option<f64>, is_held: bool) -> (String, bool) {
+    let is_idle = cpus.is_some_and(|cpus| cpus < 0.2);
+    let words = cpus.map(|cpus| match (is_held, is_idle) {
+        (true, _) => format!(
+            " It used {cpus:.2} CPUs meanwhile: the kernel held it stopped (a signal, a debugger, a frozen container)."
+        ),
+        (false, true) => format!(
+            " It used {cpus:.2} CPUs meanwhile: it was stopped (a signal, a debugger, a frozen container or virtual machine), or its threads waited for a CPU."
+        ),
+        (false, false) => format!(" It used {cpus:.1} CPUs meanwhile: its threads ran or waited for a CPU."),
+    });
+    (words.unwrap_or_default(), is_idle)
 }

@@ -1,7 +1,7 @@
 //! Findings about requests of clients that are not ours: of a part of them, and of what they can't see themselves.
 
-use crate::in_common::{REQUESTS, STATEMENTS, explained_by, recorded};
-use crate::world::{MS, NODE, S, T0};
+use crate::in_common::{REQUESTS, STATEMENTS, Sent, explained_by, recorded};
+use crate::world::{MS, NODE, Random, S, T0};
 use helenus_explain::{Explanation, Finding, Options, Severity, TrafficFilter};
 use helenus_recording::{Recorder, rows};
 use tempfile::TempDir;
@@ -60,17 +60,22 @@ fn one_statement_is_judged_by_itself() {
     assert_eq!((reads.requests as i64, reads.judged_requests), (REQUESTS, chosen.requests));
     assert!(chosen.requests as i64 > REQUESTS / 3 && (chosen.requests as i64) < REQUESTS * 2 / 3, "{reads}");
     assert!((40.0..100.0).contains(&reads.slow_threshold_ms), "{reads}");
-    assert!(reads.to_string().contains("Judged are only the requests that have `select"), "{reads}");
+    assert!(reads.to_string().contains("Only requests that have `select"), "{reads}");
     // The query of a finding is about the same requests.
     let query = reads.findings.iter().map(|finding| &finding.query).find(|query| query.contains("LIMIT 100")).unwrap();
     let of = |verb: &str| engine.sql(&format!("SELECT * FROM ({query}) WHERE operation LIKE '{verb} %'")).unwrap();
     assert!(of("SELECT").rows() > 0 && of("INSERT").rows() == 0, "{query}");
 
-    let none = helenus_explain::explain(&engine, &only(Some("orders"), Some("10.9.9.9"))).unwrap_err().to_string();
+    assert!(reads.answer.contains("requests on the wire that have `select"), "{}", reads.answer);
+    let refused = |options: &Options| helenus_explain::explain(&engine, options).unwrap_err().to_string();
+    let none = refused(&only(Some("orders"), Some("10.9.9.9")));
     assert!(
         none.contains("none of the 10,000 requests have `orders` in their statement and come from client 10.9.9.9"),
         "{none}"
     );
+    assert!(none.contains("the nodes are 127.0.0.1"), "{none}");
+    let before = Options { against: Some((T0 - 9 * S, T0)), ..only(Some("orders"), None) };
+    assert!(refused(&before).contains("--against"), "{}", refused(&before));
 }
 
 /// A node stands still for four seconds; its clients wait for few requests, and send none meanwhile.
@@ -100,15 +105,53 @@ fn a_stop_of_seconds_is_told_however_few_requests_met_it() {
         |recorder, _| stopped(recorder),
     );
     let explanation = explained_by(&engine, &Options::default());
-    let finding = named(&explanation, "long-stop");
+    let finding = named(&explanation, "server-stall");
     assert_eq!((finding.severity, finding.rank), (Severity::Warning, 1), "{explanation}");
-    assert!(finding.title.starts_with("127.0.0.1 stood still for 4.0 s at 22:13:25 UTC"), "{}", finding.title);
+    assert!(finding.share.unwrap() < 0.05, "{explanation}");
+    assert!(
+        finding.title.starts_with("127.0.0.1 stood still for 4.0 s at 22:13:25 UTC (no GC pause)"),
+        "{}",
+        finding.title
+    );
     assert!(finding.detail.contains("3 of 10,003 recorded requests met it"), "{}", finding.detail);
     assert!(!explanation.findings.iter().any(|finding| finding.finding == "healthy"), "{explanation}");
 
+    // The time counts, and not whether it has any of the chosen requests.
+    let without = Options { window: Some((T0 + 6 * S, T0 + 8 * S)), ..only(Some("orders"), None) };
+    assert_eq!(named(&explained_by(&engine, &without), "long-stop").severity, Severity::Warning);
     let later = Options { window: Some((T0 + 10 * S, T0 + 20 * S)), ..Options::default() };
     let later = explained_by(&engine, &later);
-    assert!(!later.findings.iter().any(|finding| finding.finding == "long-stop"), "{later}");
+    assert!(!later.findings.iter().any(|finding| finding.title.contains("stood still")), "{later}");
+}
+
+#[test]
+fn a_single_long_stop_is_blamed_for_the_requests_that_waited_for_it() {
+    let folder = TempDir::new().unwrap();
+    let engine = recorded(
+        &folder,
+        13,
+        |sent, _| {
+            if (5 * S..17 * S).contains(&sent.at) {
+                sent.at = 17 * S + (sent.at - 5 * S) / 4;
+            }
+        },
+        |recorder, _| {
+            recorder.append(rows::Stall {
+                start_ns: T0 + 5 * S,
+                duration_ns: 12 * S,
+                node: NODE,
+                side: "server",
+                kind: "watcher",
+                ..rows::Stall::default()
+            });
+            (0..60).for_each(|number| recorder.append(request(5 * S - number * MS, 12 * S + number * MS)));
+        },
+    );
+    let explanation = explained_by(&engine, &Options::default());
+    let first = &explanation.findings[0];
+    assert_eq!((first.finding, first.severity), ("server-stall", Severity::Critical), "{explanation}");
+    assert!(!explanation.findings.iter().any(|finding| finding.finding == "long-stop"), "{explanation}");
+    assert!(first.share.unwrap() > 0.5, "{explanation}");
 }
 
 #[test]
@@ -130,16 +173,16 @@ fn answers_that_came_after_the_clients_gave_up_are_told() {
                 client_port: 40_000,
                 driver: Some("DataStax Java driver for Apache Cassandra(R)"),
                 driver_version: Some("4.17.0"),
-                ..rows::ClientConnection::default()
             });
         },
     );
     let explanation = explained_by(&engine, &Options::default());
     let finding = named(&explanation, "late-answers");
-    assert_eq!(finding.severity, Severity::Critical, "{explanation}");
-    assert!(finding.detail.contains("to 1 client of DataStax Java driver"), "{}", finding.detail);
-    assert!(finding.detail.contains("4.17.0, which waits 2.0 s"), "{}", finding.detail);
+    assert_eq!(finding.severity, Severity::Warning, "{explanation}");
+    assert!(finding.detail.contains("of them went to 1 client with DataStax Java driver"), "{}", finding.detail);
+    assert!(finding.detail.contains("4.17.0, which waits 2.0 s by default"), "{}", finding.detail);
     assert!(finding.evidence["answers"].as_u64().unwrap() > 100, "{}", finding.evidence);
+    assert_eq!(engine.sql(&finding.query).unwrap().rows(), 100, "{}", finding.query);
 }
 
 /// Every 200 ms a large answer takes 30 ms to leave, and a small one on the same connection leaves right behind it.
@@ -163,23 +206,37 @@ fn answers_behind_large_ones_are_told_from_slow_ones() {
     let explanation = explained_by(&engine, &Options::default());
     let finding = &explanation.findings[0];
     assert!(finding.finding == "in-common" && finding.severity > Severity::Information, "{explanation}");
-    assert!(finding.title.contains("came right behind large answers"), "{}", finding.title);
-    assert!(finding.detail.contains("most of those are of `SELECT * FROM shop.reports"), "{}", finding.detail);
+    assert!(finding.title.contains("were answered behind large answers"), "{}", finding.title);
+    assert!(
+        finding.detail.contains("100 % of these large answers are of `SELECT * FROM shop.reports"),
+        "{}",
+        finding.detail
+    );
     assert!(finding.next.contains("page size"), "{}", finding.next);
-    assert!(engine.sql(&finding.query).unwrap().rows() > 90, "{}", finding.query);
+    // The condition of the query finds the requests that were counted.
+    let shared = &finding.evidence["shared"][0];
+    let condition = shared["condition"].as_str().unwrap();
+    let found = engine.sql(&format!("SELECT 1 FROM all_requests WHERE {condition}")).unwrap().rows() as f64;
+    let counted = shared["all_share"].as_f64().unwrap() * explanation.judged_requests as f64;
+    assert!((found - counted).abs() < 0.5 && found >= 100.0, "{found} and {counted}: {condition}");
 }
 
 #[test]
 fn what_nearly_all_requests_have_explains_nothing() {
-    let folder = TempDir::new().unwrap();
-    // One request in twenty is a write, and all slow ones are reads.
     let [read, write] = STATEMENTS;
-    let change = |sent: &mut crate::in_common::Sent, random: &mut crate::world::Random| {
-        sent.statement = if random.share() < 0.05 { write } else { read };
-        if sent.statement == read && random.share() < 0.02 {
-            sent.duration_ns += 50 * MS;
-        }
+    let explained = |reads: f64| {
+        let folder = TempDir::new().unwrap();
+        // All slow requests are reads.
+        let change = |sent: &mut Sent, random: &mut Random| {
+            sent.statement = if random.share() < reads { read } else { write };
+            if sent.statement == read && random.share() < 0.02 {
+                sent.duration_ns += 50 * MS;
+            }
+        };
+        explained_by(&recorded(&folder, 12, change, |_, _| {}), &Options::default())
     };
-    let explanation = explained_by(&recorded(&folder, 12, change, |_, _| {}), &Options::default());
-    assert!(!explanation.findings.iter().any(|finding| finding.finding == "in-common"), "{explanation}");
+    let has_it = |explanation: &Explanation| explanation.findings.iter().any(|finding| finding.finding == "in-common");
+    let (most, nearly_all) = (explained(0.7), explained(0.88));
+    assert!(has_it(&most), "{most}");
+    assert!(!has_it(&nearly_all), "{nearly_all}");
 }

@@ -24,7 +24,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let chosen = &arguments.chosen;
     chosen.each(|engine| {
-        let table = client_traffic(engine, &chosen.filter())?;
+        let table = client_traffic(engine, &chosen.filter()?)?;
         traffic::show(chosen, &arguments.sorted, table, "clients", |row| &row.figures, print)
     })
 }

@@ -1,9 +1,10 @@
 use super::opened::opened;
-use super::{findings, moment};
+use super::{findings, moment, nodes};
 use crate::terminal;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use helenus_explain::{Explanation, Options, Severity, SlowThreshold, TrafficFilter, explain};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -16,7 +17,7 @@ const AROUND_NS: i64 = 30_000_000_000;
   helenus explain run.helenus
   helenus explain run.helenus --slow 50ms --json | jq '.findings[0]'
   helenus explain run.helenus --around 40s --against 1s..20s
-  helenus explain run.helenus --contains orders --client 10.0.0.17
+  helenus explain run.helenus --contains read     # only the statements with that text
   helenus explain run.helenus --fail-on warning   # exit code 1 when there is one")]
 pub struct Arguments {
     recording: PathBuf,
@@ -43,7 +44,7 @@ pub struct Arguments {
     contains: Option<String>,
     /// Judge only the requests of this client host
     #[arg(long, value_name = "ADDRESS")]
-    client: Option<String>,
+    client: Option<IpAddr>,
     /// Judge only the requests to this node
     #[arg(long, value_name = "ADDRESS[:PORT]")]
     node: Option<String>,
@@ -73,8 +74,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     window.into_iter().chain(against).try_for_each(|window| moment::overlap(window, span))?;
     let only = TrafficFilter {
         contains: arguments.contains.clone(),
-        client: arguments.client.clone(),
-        node: arguments.node.clone(),
+        client: arguments.client.map(|client| client.to_string()),
+        node: arguments.node.as_deref().map(nodes::host).transpose()?,
         ..TrafficFilter::default()
     };
     let options = Options { threshold: arguments.slow, window, against, only, ..Options::default() };

@@ -8,6 +8,10 @@ const DAY_NS: i64 = 86_400_000_000_000;
 /// the recording, or else the nearest one.
 pub fn moment(text: &str, (first_ns, last_ns): (i64, i64)) -> Result<i64> {
     if !text.contains(':') {
+        // The start itself, which is no duration elsewhere.
+        if text.trim_end_matches(['s', 'm', 'h']) == "0" {
+            return Ok(first_ns);
+        }
         let after = super::duration(text).map_err(|error| anyhow::anyhow!("{error}")).with_context(|| {
             format!(
                 "`{text}` is neither a time after the start, such as 90s, nor one of the day in UTC, such as 03:12:40"
@@ -63,6 +67,7 @@ mod tests {
         let span = (first, first + 4 * 3600 * S);
         let at = |text: &str| moment(text, span).unwrap() - first;
         assert_eq!(at("90s"), 90 * S);
+        assert_eq!((at("0s"), at("0")), (0, 0));
         assert_eq!(at("22:13:40"), 20 * S);
         assert_eq!(at("22:14"), 40 * S);
         assert_eq!(at("00:13:20.5"), 7200 * S + S / 2);

@@ -21,6 +21,11 @@ pub fn address(text: &str) -> Result<SocketAddr> {
         .with_context(|| format!("the name {text} has no address"))
 }
 
+/// The name of a node in recordings: its address without a port.
+pub fn host(text: &str) -> Result<String> {
+    Ok(address(text)?.ip().to_string())
+}
+
 /// Shows the progress of a local cluster's start and stop.
 pub fn show(steps: &mut Steps, progress: &Progress) {
     match progress {

@@ -62,7 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if chosen.limit() == 0 {
         bail!("--limit 0 shows no partition; give 1 or more");
     }
-    let filter = TrafficFilter { table: arguments.table.clone(), ..chosen.filter() };
+    let filter = TrafficFilter { table: arguments.table.clone(), ..chosen.filter()? };
     let keys = arguments.keys.then(Keys::default);
     chosen.each_with(keys.clone(), |engine| show(engine, chosen, &filter, arguments.by.into(), keys.as_ref()))
 }

@@ -46,7 +46,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let chosen = &arguments.chosen;
     chosen.each(|engine| match &arguments.statement {
         None => {
-            let table = statement_traffic(engine, &chosen.filter())?;
+            let table = statement_traffic(engine, &chosen.filter()?)?;
             traffic::show(chosen, &arguments.sorted, table, "statements", |row| &row.figures, print)
         }
         Some(wanted) => show_one(engine, chosen, &arguments.sorted, wanted),
@@ -78,10 +78,10 @@ fn counted(counts: &BTreeMap<String, i64>) -> String {
 }
 
 fn show_one(engine: &Engine, chosen: &Chosen, sorted: &Sorted, wanted: &str) -> Result<()> {
-    let mut table = statement_traffic(engine, &chosen.filter())?;
+    let mut table = statement_traffic(engine, &chosen.filter()?)?;
     table.rows = sorted.sorted(table.rows, |row| &row.figures);
     let figures = find(&table.rows, wanted)?;
-    let detail = statement_detail(engine, &figures.operation, &chosen.filter())?;
+    let detail = statement_detail(engine, &figures.operation, &chosen.filter()?)?;
     if chosen.is_json() {
         return chosen.print_json(&Detailed { figures, detail: &detail });
     }

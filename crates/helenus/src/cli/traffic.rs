@@ -1,12 +1,14 @@
 //! The figures that `statements`, `clients` and `partitions` have in common.
 
 use super::live::{self, Sources};
+use super::nodes;
 use crate::terminal;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use helenus_explain::{Engine, Provider, SAMPLED, TrafficFigures, TrafficFilter, TrafficTable};
 use helenus_observe::Keys;
 use serde::Serialize;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -32,7 +34,7 @@ pub struct Chosen {
     watch: bool,
     /// Only requests of this client host
     #[arg(long, value_name = "ADDRESS")]
-    client: Option<String>,
+    client: Option<IpAddr>,
     /// Only statements that contain this text, in upper or lower case
     #[arg(long, value_name = "TEXT")]
     contains: Option<String>,
@@ -82,15 +84,15 @@ impl Chosen {
         Ok(ExitCode::SUCCESS)
     }
 
-    pub fn filter(&self) -> TrafficFilter {
+    pub fn filter(&self) -> Result<TrafficFilter> {
         let node = self.nodes.first().filter(|_| !self.recordings.is_empty());
-        TrafficFilter {
+        Ok(TrafficFilter {
             contains: self.contains.clone(),
-            client: self.client.clone(),
-            node: node.cloned(),
+            client: self.client.map(|client| client.to_string()),
+            node: node.map(|node| nodes::host(node)).transpose()?,
             operation: None,
             table: None,
-        }
+        })
     }
 
     pub fn limit(&self) -> usize {

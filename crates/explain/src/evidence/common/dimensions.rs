@@ -1,6 +1,7 @@
 //! Dimensions by which requests are compared, and their values.
 
 use crate::cql;
+use crate::query::quoted;
 use crate::requests::{BEHIND_NS, LARGE_BYTES, Request, Requests, Size, tokens_like};
 use crate::text;
 use serde::Serialize;
@@ -122,7 +123,7 @@ impl Lookup {
     pub(super) fn words(&self, (dimension, value): Key, requests: &Requests) -> (String, String) {
         let place = usize::try_from(value).unwrap_or(usize::MAX);
         let name = |names: &[String], place: usize| names.get(place).cloned().unwrap_or_default();
-        let equal = |column: &str, value: &str| format!("{column} = '{}'", value.replace('\'', "''"));
+        let equal = |column: &str, value: &str| format!("{column} = {}", quoted(value));
         let sizes = |column: &str| {
             let (from, to) = (1_i64 << value.min(62), (1_i64 << value.min(61)) * 2);
             let words = format!("{} to {}", text::bytes(from), text::bytes(to));
@@ -155,10 +156,7 @@ impl Lookup {
                 }
             }
             Dimension::Replica => (String::new(), "NOT to_replica".to_string()),
-            Dimension::BehindLarge => {
-                let most = requests.most_large.map(|operation| name(&requests.operations, usize::from(operation)));
-                (most.unwrap_or_default(), behind_large())
-            }
+            Dimension::BehindLarge => (String::new(), behind_large()),
             Dimension::Consistency => {
                 let level = Request::consistency_name(place);
                 (level.to_string(), equal("consistency", level))
