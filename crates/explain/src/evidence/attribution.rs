@@ -117,6 +117,10 @@ pub(super) fn attribute(
     let mut in_slow_disk = Vec::new();
     let lasts =
         |times: &[Interval], stretch: &Stretch| covered_ns(times, stretch.window) * 2 >= stretch.window.length();
+    let long: Vec<Vec<&Stop>> = causes
+        .iter()
+        .map(|cause| stops.of(cause.kind).iter().filter(|stop| stop.window.length() >= LONG_STOP_NS).collect())
+        .collect();
     let rows = &judged.all().rows;
     for stretch in &judged.stretches {
         let mostly_busy = lasts(throughout.busy, stretch);
@@ -130,9 +134,10 @@ pub(super) fn attribute(
                 .zip(&effects)
                 .map(|(cause, effects)| match (cause.kind, accountable_to(cause, effects, request)) {
                     (CauseKind::PoolQueue, ns) => throughout.pools.waited_ns(request, ns),
-                    (kind, 0) => in_long_stops(stops.of(kind), request, judged.node(request.node)),
                     (_, ns) => ns,
                 })
+                .zip(&long)
+                .map(|(ns, long)| if ns > 0 { ns } else { in_long_stops(long, request, judged.node(request.node)) })
                 .map(|ns| if accounts_for(ns, request) { ns } else { 0 })
                 .collect();
             match choose(causes, &accountable) {
@@ -222,13 +227,12 @@ fn accountable_to(cause: &Cause, effects: &[Effect], request: &SlowRequest) -> i
 }
 
 /// How long the request's own node stood still in long stops of one kind while the request was under way.
-fn in_long_stops(stops: &[Stop], request: &SlowRequest, node: &str) -> i64 {
-    if request.place == Some(Place::Between) {
+fn in_long_stops(long: &[&Stop], request: &SlowRequest, node: &str) -> i64 {
+    if long.is_empty() || request.place == Some(Place::Between) {
         return 0;
     }
-    let long = stops.iter().filter(|stop| stop.node == node && stop.window.length() >= LONG_STOP_NS);
-    let long: Vec<Interval> = long.map(|stop| stop.window).collect();
-    covered_ns(&merge(long), Interval { start: request.sent, end: request.end })
+    let of_node = long.iter().filter(|stop| stop.node == node).map(|stop| stop.window);
+    covered_ns(&merge(of_node.collect()), Interval { start: request.sent, end: request.end })
 }
 
 /// The index of the cause that a request is attributed to. `accountable` holds how much of the request each cause can
