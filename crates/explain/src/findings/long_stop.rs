@@ -6,7 +6,7 @@ use super::claim::Claim;
 use super::finding::Finding;
 use super::server_stall::{WHAT_THREADS_WAIT_FOR, WHO_STOPS_IT, meanwhile};
 use crate::engine::Provider;
-use crate::evidence::{CauseKind, Evidence, LONG_STOP_NS, STOPPED, Stop};
+use crate::evidence::{CauseKind, Event, Evidence, LONG_STOP_NS, STOPPED, Stop};
 use crate::percentiles::ms;
 use crate::severity::Severity;
 use crate::timeline::{Interval, total_ns, within};
@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 pub(super) const NAME: &str = "long-stop";
 /// Where a larger share of the requests met the stop, the percentiles show it.
 const FEW: f64 = 0.01;
+/// The kind of an event that says that requests on the wire wait and none is answered.
+const SILENT: &str = "silent";
 const KINDS: [CauseKind; 3] = [CauseKind::GcPause, CauseKind::Safepoint, CauseKind::ServerStall];
 
 /// The long stops of a node that have one kind.
@@ -38,6 +40,7 @@ pub(super) fn add(evidence: &Evidence, findings: &mut Vec<Finding>) {
         let stop = finding(evidence, node, &long);
         match findings.iter_mut().find(|one| one.finding == name && is_blamed) {
             Some(one) if one.severity > Severity::Information => {}
+            Some(_) if stop.severity == Severity::Information => {}
             Some(one) => {
                 one.weight = one.weight.max(stop.weight);
                 (one.severity, one.title, one.detail, one.next) = (stop.severity, stop.title, stop.detail, stop.next);
@@ -133,11 +136,15 @@ fn finding(evidence: &Evidence, node: &str, long: &Long<'_>) -> Finding {
         text::count(met),
         text::counted(requests.rows.len(), "recorded request", "recorded requests")
     );
-    let mut finding = Finding::new(NAME, Severity::Warning, title, detail, *window);
+    // A stop that nobody met, such as one after the clients had ended, made nobody wait.
+    let is_silent = |event: &Event| event.kind == SILENT && event.node == node && window.contains(event.time_ns);
+    let made_wait = met > 0 || evidence.events.iter().any(is_silent);
+    let severity = if made_wait { Severity::Warning } else { Severity::Information };
+    let mut finding = Finding::new(NAME, severity, title, detail, *window);
     finding.node = node.to_string();
     finding.next = next.into();
     finding.query = query.fill(&[]);
-    finding.weight = weight(evidence, *stopped_ns, *window);
+    finding.weight = if made_wait { weight(evidence, *stopped_ns, *window) } else { 0.0 };
     finding.evidence = json!({
         "longest_ms": ms(window.length()),
         "stops": stops,

@@ -125,6 +125,30 @@ fn a_stop_of_seconds_is_told_however_few_requests_met_it() {
 }
 
 #[test]
+fn a_stop_that_nobody_met_is_no_warning() {
+    let folder = TempDir::new().unwrap();
+    let engine = recorded(
+        &folder,
+        14,
+        |_, _| {},
+        |recorder, _| {
+            // After the last request.
+            recorder.append(rows::Stall {
+                start_ns: T0 + 25 * S,
+                duration_ns: 4 * S,
+                node: NODE,
+                side: "server",
+                kind: "watcher",
+                ..rows::Stall::default()
+            });
+        },
+    );
+    let explanation = explained_by(&engine, &Options::default());
+    assert_eq!(named(&explanation, "long-stop").severity, Severity::Information, "{explanation}");
+    assert_eq!(explanation.findings[0].finding, "healthy", "{explanation}");
+}
+
+#[test]
 fn a_single_long_stop_is_blamed_for_the_requests_that_waited_for_it() {
     let folder = TempDir::new().unwrap();
     let engine = recorded(
