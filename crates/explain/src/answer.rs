@@ -7,7 +7,7 @@ use crate::percentiles::{Percentiles, median};
 use crate::severity::Severity;
 use crate::text;
 
-/// Requests of this time are told, even if they are too few to make the slowest percent slow.
+/// The answer mentions requests of at least this time, even if they are too few to make the slowest percent slow.
 const VERY_LONG_NS: i64 = 1_000_000_000;
 
 pub(crate) fn answer(evidence: &Evidence, findings: &[Finding]) -> String {

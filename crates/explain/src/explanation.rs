@@ -64,7 +64,7 @@ pub struct JudgedWindow {
 /// Requests that the user chose.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChosenRequests {
-    /// What they have in common, as the rest of a sentence.
+    /// The choice, as the rest of a sentence.
     pub filter: String,
     pub requests: usize,
 }

@@ -30,7 +30,7 @@ impl TrafficFilter {
         *self == TrafficFilter::default()
     }
 
-    /// What is selected, as the rest of a sentence: "have `orders` in their statement and come from client 10.0.0.17".
+    /// The selection, as the rest of a sentence: "have `orders` in their statement and come from client 10.0.0.17".
     pub fn words(&self) -> String {
         let parts = [
             self.contains.as_ref().map(|text| format!("have `{text}` in their statement")),

@@ -68,7 +68,10 @@ fn unlogged_batches(node: &Node) -> Checked {
     }
     Ok(Some(Found {
         severity: Severity::Warning,
-        evidence: format!("{batches} unlogged batches, which write to up to {partitions} partitions (95th percentile since its start, by the classes of Cassandra's histogram)"),
+        evidence: format!(
+            "{batches} unlogged batches, which write to up to {partitions} partitions (95th percentile of the last minutes, \
+             rounded up by Cassandra)"
+        ),
         figures: json!({ "batches": batches, "partitions_p95": partitions }),
         advice: "An unlogged batch of many partitions makes one coordinator do the work of all, and is as slow as its slowest \
                  replica. Send the writes one by one, asynchronously, with a bound on those in flight; batch only within a \

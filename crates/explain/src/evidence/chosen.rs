@@ -15,12 +15,12 @@ pub(crate) struct Chosen {
     pub(crate) selection: Option<Selection>,
 }
 
-/// What was chosen, where that is not everything.
+/// The choice, if it is not everything.
 #[derive(Debug)]
 pub(crate) struct Selection {
     /// The index of each chosen request among all.
     pub(crate) rows: Vec<usize>,
-    /// What was chosen, as the rest of a sentence.
+    /// The choice, as the rest of a sentence.
     pub(crate) words: String,
     /// SQL conditions on `all_requests`, and on the driver's table `requests`.
     condition: String,
@@ -67,7 +67,7 @@ impl Chosen {
     }
 }
 
-/// What else can be asked for.
+/// Names the statements, clients and nodes that can be asked for.
 fn what_there_is(all: &Requests) -> String {
     let listed =
         |names: &[String]| names.iter().filter(|name| !name.is_empty()).cloned().collect::<Vec<_>>().join(", ");

@@ -37,7 +37,7 @@ const FEWEST_CLUSTERS: usize = 10;
 const MOST_CLUSTERS: i64 = 500;
 /// Length of an observation, in a recording that is neither very short nor very long.
 const CLUSTER_NS: i64 = 200_000_000;
-/// What a larger share of all requests has says little about the slow ones, however sure it is.
+/// A value of a larger share of all requests says little about the slow ones, however sure it is.
 const LARGEST_SHARE: f64 = 0.8;
 /// A kind of work whose median is this many times that of all is slow by itself.
 const SLOW_BY_ITSELF: f64 = 2.0;

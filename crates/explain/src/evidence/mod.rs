@@ -62,7 +62,7 @@ pub(crate) const FEW_REQUESTS: usize = 1000;
 pub(crate) struct Basis {
     /// All requests of the recording.
     pub(crate) recorded: Rc<Requests>,
-    /// Those that the user chose.
+    /// The requests that the user chose.
     pub(crate) requests: Rc<Requests>,
     selection: Option<Selection>,
     pub(crate) phases: Vec<Phase>,
@@ -76,7 +76,7 @@ pub(crate) struct Basis {
 pub(crate) struct Evidence {
     /// All requests of the recording.
     pub(crate) recorded_requests: Rc<Requests>,
-    /// Those that the user chose, which are all unless there is a limit.
+    /// The requests that the user chose; all of them without a selection.
     pub(crate) requests: Rc<Requests>,
     selection: Option<Selection>,
     pub(crate) phases: Vec<Phase>,
@@ -261,7 +261,7 @@ impl Evidence {
         self.selection.is_some()
     }
 
-    /// What the judged requests have in common by the user's choice, as the rest of a sentence.
+    /// The user's choice of requests, as the rest of a sentence.
     pub(crate) fn chosen_words(&self) -> Option<&str> {
         self.selection.as_ref().map(|selection| selection.words.as_str())
     }

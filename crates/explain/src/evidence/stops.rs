@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 /// The kind of a stall in which the kernel showed the process as stopped.
 pub(crate) const STOPPED: &str = "stopped";
 
-/// A stop of at least this length is told even if it delayed few requests, and delays a request of its node for certain.
+/// A stop of at least this length is a finding even if it delayed few requests, and delays a request of its node for certain.
 pub(crate) const LONG_STOP_NS: i64 = 1_000_000_000;
 
 /// The most by which two sources may differ about the time of the same stop.

@@ -48,7 +48,7 @@ pub(super) fn add(evidence: &Evidence, findings: &mut Vec<Finding>) {
             Some(finding) => add_to(finding, advice),
             None => {
                 let mut finding = finding(advice, evidence);
-                // What holds for the whole node is not about the requests that the user chose.
+                // Advice about the whole node is not about the requests that the user chose.
                 if evidence.judges_part() {
                     finding.severity = Severity::Information;
                 }

@@ -200,7 +200,7 @@ fn sizes(shared: &Shared) -> String {
     }
 }
 
-/// What large answers are, and which statement has most of them.
+/// A definition of large answers, and the statement with most of them.
 fn behind(shared: &Shared) -> String {
     match &shared.large {
         Some((operation, share)) => format!(

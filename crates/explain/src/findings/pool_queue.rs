@@ -30,16 +30,15 @@ impl Check for PoolQueue {
         let (most, query) = match evidence.pools.is_sampled((&node, &pool), pending, window) {
             false => (
                 format!("Up to {waited} waited, counted from the requests: so many more were in the node than threads"),
-                query::IN_NODE,
+                evidence.ask_about_all(&query::IN_NODE),
             ),
-            true => (format!("Up to {waited} waited"), query::SLOW_IN_POOL_QUEUES),
+            true => (format!("Up to {waited} waited"), evidence.ask(&query::SLOW_IN_POOL_QUEUES)),
         };
         let size = threads.map_or(String::new(), |threads| {
             let threads = usize::try_from(threads).unwrap_or_default();
             format!(" The pool has {}.", text::counted(threads, "thread", "threads"))
         });
         let detail = format!("{most}.{size} A queue says where requests waited, not why the pool was not faster.");
-        let query = evidence.ask_about_all(&query);
         let more = json!({ "longest_queues": longest });
         let mut finding = Finding::about(self.name(), cause, evidence, (title, detail), query, more);
         finding.next = next(&pool, threads);

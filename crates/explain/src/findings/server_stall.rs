@@ -71,7 +71,7 @@ impl Check for ServerStall {
     }
 }
 
-/// What the process did while it stood still, and whether it used next to no CPU. `is_held` says that the kernel showed it as
+/// Describes what the process did while it stood still, and returns whether it used next to no CPU. `is_held` says that the kernel showed it as
 /// stopped.
 pub(super) fn meanwhile(cpus: Option<f64>, is_held: bool) -> (String, bool) {
     let is_idle = cpus.is_some_and(|cpus| cpus < 0.2);

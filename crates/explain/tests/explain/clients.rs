@@ -78,16 +78,20 @@ fn one_statement_is_judged_by_itself() {
     assert!(refused(&before).contains("--against"), "{}", refused(&before));
 }
 
-/// A node stands still for four seconds; its clients wait for few requests, and send none meanwhile.
-fn stopped(recorder: &Recorder) {
-    recorder.append(rows::Stall {
-        start_ns: T0 + 5 * S,
-        duration_ns: 4 * S,
+fn stop(start_ns: i64, duration_ns: i64) -> rows::Stall<'static> {
+    rows::Stall {
+        start_ns: T0 + start_ns,
+        duration_ns,
         node: NODE,
         side: "server",
         kind: "watcher",
         ..rows::Stall::default()
-    });
+    }
+}
+
+/// A node stands still for four seconds; its clients wait for few requests, and send none meanwhile.
+fn stopped(recorder: &Recorder) {
+    recorder.append(stop(5 * S, 4 * S));
     (0..3).for_each(|number| recorder.append(request(5 * S - number * MS, 4 * S)));
 }
 
@@ -133,14 +137,7 @@ fn a_stop_that_nobody_met_is_no_warning() {
         |_, _| {},
         |recorder, _| {
             // After the last request.
-            recorder.append(rows::Stall {
-                start_ns: T0 + 25 * S,
-                duration_ns: 4 * S,
-                node: NODE,
-                side: "server",
-                kind: "watcher",
-                ..rows::Stall::default()
-            });
+            recorder.append(stop(25 * S, 4 * S));
         },
     );
     let explanation = explained_by(&engine, &Options::default());
@@ -160,14 +157,7 @@ fn a_single_long_stop_is_blamed_for_the_requests_that_waited_for_it() {
             }
         },
         |recorder, _| {
-            recorder.append(rows::Stall {
-                start_ns: T0 + 5 * S,
-                duration_ns: 12 * S,
-                node: NODE,
-                side: "server",
-                kind: "watcher",
-                ..rows::Stall::default()
-            });
+            recorder.append(stop(5 * S, 12 * S));
             (0..60).for_each(|number| recorder.append(request(5 * S - number * MS, 12 * S + number * MS)));
         },
     );
