@@ -265,6 +265,9 @@ int BPF_PROG(enter, struct pt_regs *regs, long call)
 	}
 	if (kind.pointer)
 		thread->pointer = argument(regs, kind.pointer - 1);
+	/* No call has both a pointer and a position. */
+	if (kind.flags & FLAG_POSITION)
+		thread->pointer = argument(regs, 3);
 	if (kind.result == RESULT_FCNTL)
 		thread->command = argument(regs, 1);
 	thread->start_ns = bpf_ktime_get_ns();
@@ -345,6 +348,7 @@ static __always_inline void fill(struct call_record *record, __u8 kind, struct p
 	record->head.tid = tid;
 	record->filler = 0;
 	record->start_ns = thread->start_ns;
+	record->position = thread->pointer;
 }
 
 SEC("tp_btf/sys_exit")

@@ -36,6 +36,8 @@ enum flags {
 	FLAG_EXECUTES = 4,
 	/* The call is recorded if only some calls are. For other calls only their effect on descriptors is followed. */
 	FLAG_CHOSEN = 8,
+	/* The fourth argument is the position in the file. */
+	FLAG_POSITION = 16,
 };
 
 struct settings {
@@ -76,6 +78,8 @@ struct call_record {
 	__u64 start_ns;
 	__u64 duration_ns;
 	__s64 returned;
+	/* Position in the file, for calls with FLAG_POSITION. */
+	__s64 position;
 };
 
 struct call_with_path_record {

@@ -433,6 +433,7 @@ CREATE TABLE syscalls (
   `file` String,
   `file_kind` String,
   `bytes` Nullable(Int64),
+  `offset_bytes` Nullable(Int64),
   `error` Nullable(String)
 ) ENGINE = File(Parquet, '{recording}/syscalls/*.parquet');
 
@@ -556,6 +557,8 @@ CREATE TABLE wire (
   `consistency` Nullable(String),
   `serial_consistency` Nullable(String),
   `further_page` Bool,
+  `page_size` Nullable(Int64),
+  `client_ahead_ns` Nullable(Int64),
   `batch_size` Nullable(Int64),
   `token` Nullable(Int64),
   `to_replica` Nullable(Bool),

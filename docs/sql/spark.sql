@@ -433,6 +433,7 @@ CREATE TABLE syscalls (
   `file` STRING,
   `file_kind` STRING,
   `bytes` BIGINT,
+  `offset_bytes` BIGINT,
   `error` STRING
 ) USING PARQUET LOCATION '{recording}/syscalls';
 
@@ -556,6 +557,8 @@ CREATE TABLE wire (
   `consistency` STRING,
   `serial_consistency` STRING,
   `further_page` BOOLEAN,
+  `page_size` BIGINT,
+  `client_ahead_ns` BIGINT,
   `batch_size` BIGINT,
   `token` BIGINT,
   `to_replica` BOOLEAN,

@@ -433,6 +433,7 @@ CREATE TABLE syscalls (
   "file" VARCHAR,
   "file_kind" VARCHAR,
   "bytes" BIGINT,
+  "offset_bytes" BIGINT,
   "error" VARCHAR
 ) WITH (format = 'PARQUET', external_location = '{recording}/syscalls');
 
@@ -556,6 +557,8 @@ CREATE TABLE wire (
   "consistency" VARCHAR,
   "serial_consistency" VARCHAR,
   "further_page" BOOLEAN,
+  "page_size" BIGINT,
+  "client_ahead_ns" BIGINT,
   "batch_size" BIGINT,
   "token" BIGINT,
   "to_replica" BOOLEAN,

@@ -29,6 +29,9 @@ pub struct FileIo {
     pub component: Option<String>,
     /// I/O of the threads that serve requests.
     pub reads: Traffic,
+    /// Mean number of bytes that the threads that serve requests read in order, from one jump in the file to the next. None where no
+    /// call says where it read (`read`), and where calls were only summed up.
+    pub run_bytes: Option<f64>,
     /// I/O of all other threads: compaction, flushes, streams.
     pub background_reads: Traffic,
     pub writes: Traffic,
@@ -212,6 +215,13 @@ fn files(engine: &Engine) -> Result<Vec<FileIo>, Error> {
         if is_mapped[row] {
             let reads = if is_request[row] { &mut file.mapped_reads } else { &mut file.background_mapped_reads };
             reads.add(MappedReads { faults: faults[row], bytes: bytes[row] });
+        }
+    }
+    let rows = engine.sql(&query::READ_RUNS.fill(&[]))?;
+    let (runs, bytes) = (rows.integers("runs")?, rows.integers("bytes")?);
+    for (row, name) in rows.texts("node")?.into_iter().zip(rows.texts("file")?).enumerate() {
+        if let Some(file) = files.get_mut(&name) {
+            file.run_bytes = Some(bytes[row] as f64 / runs[row].max(1) as f64);
         }
     }
     let mut files: Vec<FileIo> = files.into_values().collect();

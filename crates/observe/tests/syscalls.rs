@@ -19,9 +19,9 @@ const MIXED: &str = "
 for i in range(50):
     fd = os.open(folder + '/data', os.O_RDWR | os.O_CREAT)
     os.write(fd, b'x' * 4096)
-    os.pread(fd, 1000, 0)
+    os.pread(fd, 1000, 7)
     os.pwrite(fd, b'y' * 10, 100)
-    os.lseek(fd, 0, 0)
+    os.lseek(fd, 3, 0)
     os.read(fd, 300)
     os.close(fd)
 for i in range(7):
@@ -328,6 +328,13 @@ fn chosen_calls_alone_are_recorded_and_know_their_files() {
     assert_eq!(found_about, truth);
     assert_eq!(found, truth.len());
     assert_eq!(some.source("syscalls").1, 0);
+    let offsets = |wanted: &str| -> Vec<i64> {
+        let calls = all_calls(&full);
+        let on_data = calls.iter().filter(|call| call.text("call") == wanted && call.text("file").ends_with("/data"));
+        on_data.map(|call| call.number("offset_bytes")).collect()
+    };
+    let [read, written, moved] = ["pread64", "pwrite64", "lseek"].map(offsets);
+    assert_eq!((read, written, moved), (vec![7; 50], vec![100; 50], vec![3; 50]));
 
     let unknown = "pread64,fsnyc".parse::<ChosenCalls>().unwrap_err();
     assert!(unknown.contains("\"fsnyc\"") && unknown.contains("fsync"), "{unknown}");

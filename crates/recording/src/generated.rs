@@ -8,7 +8,7 @@ use crate::schema::{Column, Seen, Subject, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "61300ac2e7e2456d";
+pub const FINGERPRINT: &str = "6c8f6006c187ff89";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -540,6 +540,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "file", ty: Type::String, unit: "path", is_time: false, nullable: false, meaning: "What the call's descriptor stood for when it began: a path, socket:LOCAL->REMOTE, socket:LOCAL, pipe, epoll, eventfd, timerfd. For a call that takes a path, the path. Empty for calls with neither." },
             Column { name: "file_kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "file, folder, socket, pipe, epoll, eventfd, timerfd, device, other; path where only a path was given; unknown; empty for calls without a descriptor or path." },
             Column { name: "bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Bytes read or written, for calls that read or write and did not fail." },
+            Column { name: "offset_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Where in the file the call read, wrote or moved to: of pread64, pwrite64, preadv, pwritev, preadv2, pwritev2 and lseek. Null for other calls, which go on where the last one ended, and where lseek failed." },
             Column { name: "error", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "Name of the error, such as EAGAIN; null where there was none." },
         ],
     },
@@ -678,6 +679,8 @@ pub static TABLES: &[Table] = &[
             Column { name: "consistency", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "Consistency level, such as LOCAL_QUORUM. Null where the request has none, or it stands beyond what is read of a long request." },
             Column { name: "serial_consistency", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "Serial consistency level, where the request names one." },
             Column { name: "further_page", ty: Type::Bool, unit: "", is_time: false, nullable: false, meaning: "Whether the request asks for a further page: it has a paging state." },
+            Column { name: "page_size", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "The most rows that the client takes in one page. Null where it asks for all rows at once, where the request has no pages, and where it stands beyond what is read of a long request." },
+            Column { name: "client_ahead_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "How far the client's clock is ahead of the node's, less the time from the driver to the node. It is the timestamp that the driver sent (flag 0x20 of the protocol) minus start_ns, to the microsecond; negative where the clock is behind. Null where the driver sent no timestamp." },
             Column { name: "batch_size", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Statements of a batch. Null for other requests." },
             Column { name: "token", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Token of the partition that it reads or writes, by Murmur3Partitioner. Null where the partition key is not among the values of a prepared statement, where it has several partitions, and where that is not known. The key itself is not recorded." },
             Column { name: "to_replica", ty: Type::Bool, unit: "", is_time: false, nullable: true, meaning: "Whether the node that was asked is a replica of that partition, by the ring and the keyspace's replication when the recording began. Null where token is, for keyspaces made later, and for replication strategies other than SimpleStrategy and NetworkTopologyStrategy." },
@@ -2021,6 +2024,8 @@ pub mod rows {
         pub file_kind: &'a str,
         /// Bytes read or written, for calls that read or write and did not fail. (bytes)
         pub bytes: Option<i64>,
+        /// Where in the file the call read, wrote or moved to: of pread64, pwrite64, preadv, pwritev, preadv2, pwritev2 and lseek. Null for other calls, which go on where the last one ended, and where lseek failed. (bytes)
+        pub offset_bytes: Option<i64>,
         /// Name of the error, such as EAGAIN; null where there was none. (name)
         pub error: Option<&'a str>,
     }
@@ -2038,7 +2043,8 @@ pub mod rows {
             batch.string(6, Some(self.file));
             batch.string(7, Some(self.file_kind));
             batch.int64(8, self.bytes);
-            batch.string(9, self.error);
+            batch.int64(9, self.offset_bytes);
+            batch.string(10, self.error);
             batch.end_row();
         }
     }
@@ -2389,6 +2395,10 @@ pub mod rows {
         pub serial_consistency: Option<&'a str>,
         /// Whether the request asks for a further page: it has a paging state.
         pub further_page: bool,
+        /// The most rows that the client takes in one page. Null where it asks for all rows at once, where the request has no pages, and where it stands beyond what is read of a long request. (number)
+        pub page_size: Option<i64>,
+        /// How far the client's clock is ahead of the node's, less the time from the driver to the node. It is the timestamp that the driver sent (flag 0x20 of the protocol) minus start_ns, to the microsecond; negative where the clock is behind. Null where the driver sent no timestamp. (ns)
+        pub client_ahead_ns: Option<i64>,
         /// Statements of a batch. Null for other requests. (number)
         pub batch_size: Option<i64>,
         /// Token of the partition that it reads or writes, by Murmur3Partitioner. Null where the partition key is not among the values of a prepared statement, where it has several partitions, and where that is not known. The key itself is not recorded. (number)
@@ -2434,18 +2444,20 @@ pub mod rows {
             batch.string(12, self.consistency);
             batch.string(13, self.serial_consistency);
             batch.bool(14, Some(self.further_page));
-            batch.int64(15, self.batch_size);
-            batch.int64(16, self.token);
-            batch.bool(17, self.to_replica);
-            batch.string(18, Some(self.answer));
-            batch.string(19, self.error);
-            batch.int64(20, self.rows_returned);
-            batch.bool(21, Some(self.more_pages));
-            batch.bool(22, Some(self.warned));
-            batch.bool(23, Some(self.traced));
-            batch.bool(24, Some(self.compressed));
-            batch.int64(25, Some(self.request_bytes));
-            batch.int64(26, Some(self.response_bytes));
+            batch.int64(15, self.page_size);
+            batch.int64(16, self.client_ahead_ns);
+            batch.int64(17, self.batch_size);
+            batch.int64(18, self.token);
+            batch.bool(19, self.to_replica);
+            batch.string(20, Some(self.answer));
+            batch.string(21, self.error);
+            batch.int64(22, self.rows_returned);
+            batch.bool(23, Some(self.more_pages));
+            batch.bool(24, Some(self.warned));
+            batch.bool(25, Some(self.traced));
+            batch.bool(26, Some(self.compressed));
+            batch.int64(27, Some(self.request_bytes));
+            batch.int64(28, Some(self.response_bytes));
             batch.end_row();
         }
     }

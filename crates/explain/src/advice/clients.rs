@@ -2,6 +2,7 @@
 
 use super::facts::{MissingFact, Node};
 use super::rule::{Check, Checked, Found, Rule};
+use super::sending::Group;
 use super::thresholds;
 use crate::severity::Severity;
 use crate::{query, text};
@@ -24,18 +25,33 @@ fn token_awareness(node: &Node) -> Checked {
         let reads = node.metric("ClientRequest", "Read", name, "Count")?.grown;
         Ok(reads + node.metric("ClientRequest", "Write", name, "Count")?.grown)
     };
-    let (local, remote) = (sum("LocalRequests")?, sum("RemoteRequests")?);
-    if local + remote == 0 {
+    // The requests themselves say which client it is; the counters also have those whose partition is not known.
+    let of_clients = node.sending.as_ref().and_then(|sending| {
+        let all = sending.sum(Group::is_statement, |group| group.with_replicas);
+        let elsewhere = sending.by_client(Group::is_statement, |group| group.to_others);
+        (all > 0).then(|| (elsewhere.iter().map(|(_, count)| count).sum::<i64>(), all, sending.names(&elsewhere)))
+    });
+    let (remote, all, whose) = match of_clients {
+        Some(found) => found,
+        None => {
+            let (local, remote) = (sum("LocalRequests")?, sum("RemoteRequests")?);
+            (remote, local + remote, String::new())
+        }
+    };
+    if all == 0 || !thresholds::REMOTE_SHARE.is_met(remote as f64 / all as f64) {
         return Ok(None);
     }
-    let share = remote as f64 / (local + remote) as f64;
-    if !thresholds::REMOTE_SHARE.is_met(share) {
-        return Ok(None);
-    }
+    let share = text::percent(remote as f64 / all as f64);
+    let evidence = match whose.is_empty() {
+        true => format!("{share} of {all} requests were answered by other nodes alone"),
+        false => {
+            format!("{share} of {all} requests came to a node that holds no replica of their partition, from {whose}")
+        }
+    };
     Ok(Some(Found {
         severity: Severity::Information,
-        evidence: format!("{} of {} requests were answered by other nodes alone", text::percent(share), local + remote),
-        figures: json!({ "local": local, "remote": remote }),
+        evidence,
+        figures: json!({ "local": all - remote, "remote": remote }),
         advice: "Each of them takes one more hop and a coordinator's work. Prepare the statements and bind the whole partition \
                  key, so that the driver can tell the token, and leave its token-aware load balancing on; batches of many \
                  partitions have no one token. Reads at ONE or LOCAL_ONE that the dynamic snitch sends to a faster replica \

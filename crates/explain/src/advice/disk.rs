@@ -85,6 +85,45 @@ fn disk_access(node: &Node) -> Checked {
     }))
 }
 
+/// `DiskBoundaryManager` (4.0 to 5.0) splits the token ranges among the data directories by number and not by size, and each SSTable
+/// stays in the directory of its tokens.
+pub(super) const UNEVEN_DIRECTORIES: Rule = Rule {
+    name: "uneven-directories",
+    looks_at: "data directories on several file systems, of which one is much fuller than another",
+    thresholds: &[&thresholds::FULL_DIRECTORY, &thresholds::UNEVEN_DIRECTORIES],
+    source: "cassandra.yaml (data_file_directories); DiskBoundaryManager in Cassandra's source",
+    query: query::SETTINGS,
+    check: Check::OfNode(uneven_directories),
+};
+
+fn uneven_directories(node: &Node) -> Checked {
+    let bytes = |kind: &str, folder: &str| -> Option<f64> {
+        node.settings.get(&format!("disk.{kind}_bytes:{folder}"))?.parse().ok().filter(|bytes| *bytes > 0.0)
+    };
+    let folders = node.settings.keys().filter_map(|name| name.strip_prefix("disk.usable_bytes:"));
+    let mut used: Vec<(&str, f64)> = folders
+        .filter_map(|folder| Some((folder, 1.0 - bytes("usable", folder).unwrap_or(0.0) / bytes("total", folder)?)))
+        .collect();
+    used.sort_by(|one, other| one.1.total_cmp(&other.1));
+    let (Some((emptiest, least)), Some((fullest, most))) = (used.first(), used.last()) else {
+        return need(None, "the sizes of its data directories are not recorded");
+    };
+    if !thresholds::FULL_DIRECTORY.is_met(*most) || !thresholds::UNEVEN_DIRECTORIES.is_met(most - least) {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Warning,
+        evidence: format!("{fullest} is {} full and {emptiest} {}", text::percent(*most), text::percent(*least)),
+        figures: json!({ "fullest": fullest, "fullest_share": most, "emptiest": emptiest, "emptiest_share": least }),
+        advice: "Cassandra gives each data directory the same part of the tokens, so that large partitions or file systems of \
+                 different sizes fill one before the others, and writes fail when it is full. Give all directories file systems of \
+                 one size, or join the disks under one directory (LVM, RAID 0); see what else is on the full one (snapshots: \
+                 nodetool listsnapshots)."
+            .into(),
+        verify: "df on the data directories.".into(),
+    }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,5 +159,23 @@ mod tests {
             larger(node);
             node.settings.remove("machine.memory_bytes");
         });
+    }
+
+    #[test]
+    fn data_directories_that_fill_unevenly() {
+        use crate::advice::healthy::{after, missing_after, quiet_after, setting};
+        let directories = |sizes: [(&'static str, &'static str, &'static str); 2]| {
+            move |node: &mut Node| {
+                for (folder, total, usable) in sizes {
+                    setting(node, &format!("disk.total_bytes:{folder}"), total);
+                    setting(node, &format!("disk.usable_bytes:{folder}"), usable);
+                }
+            }
+        };
+        let found = after(&UNEVEN_DIRECTORIES, directories([("/d", "1000", "50"), ("/e", "1000", "600")]));
+        assert_eq!(found.evidence, "/d is 95 % full and /e 40 %");
+        quiet_after(&UNEVEN_DIRECTORIES, directories([("/d", "1000", "50"), ("/e", "1000", "100")]));
+        quiet_after(&UNEVEN_DIRECTORIES, directories([("/d", "1000", "400"), ("/e", "1000", "900")]));
+        missing_after(&UNEVEN_DIRECTORIES, |node| node.settings.clear());
     }
 }

@@ -1,5 +1,6 @@
 //! The facts that the rules check: each node with its settings, figures and tables, as recorded.
 
+use super::sending::{self, Sending};
 use crate::compaction_options::simple_name;
 use crate::cql::is_name_of;
 use crate::engine::Engine;
@@ -27,8 +28,12 @@ pub(super) struct Node {
     pub gc: Option<GcFigures>,
     /// Share of its CPU time in concurrent marking of G1; None if no thread was recorded.
     pub marking_share: Option<f64>,
+    /// Tables that were compacted when the heap was fullest after a collection, with the bytes of these compactions.
+    pub compacting_when_fullest: Vec<(String, i64)>,
     pub pools: Vec<Pool>,
     pub tables: Vec<Table>,
+    /// The requests of its clients; None where the wire was not recorded.
+    pub sending: Option<Sending>,
     /// Repair sessions in the node's replica of the repair history; None if it was not read.
     pub repair_sessions: Option<i64>,
     /// Wall time of the recording's end, s since the Unix epoch.
@@ -210,6 +215,8 @@ pub(super) fn nodes(engine: &Engine) -> Result<Vec<Node>, Error> {
     metrics(engine, &mut nodes)?;
     pools(engine, &mut nodes)?;
     marking(engine, &mut nodes)?;
+    compacting_when_fullest(engine, &mut nodes)?;
+    sending::sending(engine, &mut nodes)?;
     for NodeGc { node, whole, .. } in crate::gc(engine, span.length())? {
         nodes.entry(node).or_default().gc = Some(whole);
     }
@@ -303,6 +310,15 @@ fn marking(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<(), Er
     let (marking, cpu) = (rows.integers("marking_ns")?, rows.integers("cpu_ns")?);
     for row in 0..rows.rows() {
         nodes.entry(node[row].clone()).or_default().marking_share = Some(marking[row] as f64 / cpu[row].max(1) as f64);
+    }
+    Ok(())
+}
+
+fn compacting_when_fullest(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<(), Error> {
+    let rows = engine.sql(&query::COMPACTING_WHEN_FULLEST.fill(&[]))?;
+    let (node, bytes) = (rows.texts("node")?, rows.integers("compacting_bytes")?);
+    for (row, table) in rows.texts("table_name")?.into_iter().enumerate() {
+        nodes.entry(node[row].clone()).or_default().compacting_when_fullest.push((table, bytes[row]));
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 
 use super::facts::{Figure, Node, Pool, Table};
 use super::rule::{Checked, Found, Rule};
+use super::sending::{Client, Group, Sending};
 use crate::{GcFigures, TableHealth};
 
 pub(super) const GIB: i64 = 1 << 30;
@@ -25,6 +26,7 @@ pub(super) fn healthy() -> Node {
         ("disk.read_ahead_kb:/d", "16"),
         ("disk.rotational:/d", "0"),
         ("disk.usable_bytes:/d", "107374182400"),
+        ("disk.total_bytes:/d", "214748364800"),
     ];
     let mut node = Node {
         name: "127.0.0.1".into(),
@@ -47,6 +49,7 @@ pub(super) fn healthy() -> Node {
         marking_share: Some(0.01),
         pools: vec![Pool { name: "ReadStage".into(), pending: 3, max_size: Some(32), blocked: 0, completed: 1800 }],
         tables: vec![table()],
+        sending: Some(sending()),
         repair_sessions: Some(12),
         now_s: 2_000_000_000,
         ..Node::default()
@@ -73,6 +76,26 @@ pub(super) fn healthy() -> Node {
         set(&mut node, kind, scope, metric, attribute, Figure { value, grown });
     }
     node
+}
+
+/// A minute of one client that prepares what it sends.
+fn sending() -> Sending {
+    let group = |opcode: &str, requests| Group {
+        client: "10.0.0.7".into(),
+        opcode: opcode.into(),
+        statement: "SELECT state FROM shop.orders WHERE id = ?".into(),
+        consistency: "LOCAL_QUORUM".into(),
+        requests,
+        ahead_ns: Some((-5_000_000, -200_000)),
+        ..Group::default()
+    };
+    let driver = Some(("DataStax Python Driver".to_string(), "3.30.0".to_string()));
+    let client = Client { driver, in_flight: 12.0, ..Client::default() };
+    Sending {
+        seconds: 60.0,
+        groups: vec![group("EXECUTE", 10_000), group("PREPARE", 1), group("STARTUP", 4)],
+        clients: [("10.0.0.7".to_string(), client)].into(),
+    }
 }
 
 pub(super) fn set(node: &mut Node, kind: &str, scope: &str, metric: &str, attribute: &str, figure: Figure) {

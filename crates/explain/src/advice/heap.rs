@@ -64,10 +64,21 @@ fn heap_full(node: &Node) -> Checked {
     if !thresholds::HEAP_AFTER.is_met(share) {
         return Ok(None);
     }
+    let compacted = &node.compacting_when_fullest;
+    let meanwhile = match compacted.first() {
+        Some((table, bytes)) => {
+            format!("; when it was fullest, {table} was compacted ({} to read)", text::bytes(*bytes))
+        }
+        None => String::new(),
+    };
     Ok(Some(Found {
         severity: Severity::Warning,
-        evidence: format!("{} of the heap ({}) are in use after a collection", text::percent(share), text::bytes(heap as i64)),
-        figures: json!({ "heap_after_bytes": after, "heap_bytes": heap }),
+        evidence: format!(
+            "{} of the heap ({}) are in use after a collection{meanwhile}",
+            text::percent(share),
+            text::bytes(heap as i64)
+        ),
+        figures: json!({ "heap_after_bytes": after, "heap_bytes": heap, "compacted_meanwhile": compacted }),
         advice: "The collector has no room to work in. Give the heap more memory, or put less into it: \
                  memtable_allocation_type offheap_objects, smaller memtables, a smaller key or row cache, smaller pages and \
                  partitions."
@@ -99,7 +110,14 @@ mod tests {
         });
         missing_after(rule, |node| node.settings.clear());
         let rule = &HEAP_FULL;
-        after(rule, |node| node.gc.as_mut().unwrap().heap_after_bytes = Some(7 * GIB));
+        let alone = after(rule, |node| node.gc.as_mut().unwrap().heap_after_bytes = Some(7 * GIB));
+        assert!(alone.evidence.ends_with("after a collection"), "{}", alone.evidence);
+        let meanwhile = after(rule, |node| {
+            node.gc.as_mut().unwrap().heap_after_bytes = Some(7 * GIB);
+            node.compacting_when_fullest = vec![("shop.events".into(), 85 * GIB), ("shop.orders".into(), GIB)];
+        });
+        let expected = "after a collection; when it was fullest, shop.events was compacted (85.0 GiB to read)";
+        assert!(meanwhile.evidence.ends_with(expected), "{}", meanwhile.evidence);
         quiet_after(rule, |_| ());
         missing_after(rule, |node| node.gc = None);
     }

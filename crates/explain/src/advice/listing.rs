@@ -3,8 +3,8 @@
 use super::outdated::OUTDATED;
 use super::rule::Rule;
 use super::{
-    caches, clients, collector, compaction, compression, debugging, deletes, disk, heap, indexes, partitions, pressure,
-    reads, rows, strategy, timeouts, tombstones,
+    caches, clients, collector, compaction, compression, debugging, deletes, disk, drivers, habits, heap, indexes,
+    partitions, pressure, reads, rows, strategy, timeouts, tombstones,
 };
 use crate::text;
 
@@ -29,6 +29,7 @@ pub(super) const RULES: &[Rule] = &[
     compression::COMPRESSION_IN_VAIN,
     disk::READ_AHEAD,
     disk::DISK_ACCESS,
+    disk::UNEVEN_DIRECTORIES,
     heap::HEAP_SIZE,
     heap::HEAP_FULL,
     collector::COLLECTOR,
@@ -43,6 +44,16 @@ pub(super) const RULES: &[Rule] = &[
     clients::TOKEN_AWARENESS,
     clients::UNLOGGED_BATCHES,
     clients::LWT_CONTENTION,
+    habits::UNPREPARED_STATEMENTS,
+    habits::PREPARED_AGAIN,
+    habits::NEW_CONNECTIONS,
+    habits::LARGE_ANSWERS,
+    habits::EVERY_REPLICA,
+    habits::CROWDED_CONNECTION,
+    habits::CLIENT_CLOCK,
+    habits::SLOW_READER,
+    habits::RETRIES,
+    drivers::OLD_DRIVER,
     indexes::SECONDARY_INDEXES,
     debugging::JIT,
     debugging::TRACING,

@@ -13,7 +13,9 @@ mod compression;
 mod debugging;
 mod deletes;
 mod disk;
+mod drivers;
 mod facts;
+mod habits;
 #[cfg(test)]
 mod healthy;
 mod heap;
@@ -26,6 +28,7 @@ mod reads;
 mod report;
 mod rows;
 mod rule;
+mod sending;
 mod strategy;
 mod thresholds;
 mod timeouts;

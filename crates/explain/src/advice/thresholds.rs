@@ -172,3 +172,88 @@ pub(super) const TRACE_EVENTS: Threshold = Threshold::new(
     "a request",
     "judgement: some 5 % of the requests are traced then, and the node writes twice as much as it was asked to",
 );
+pub(super) const FULL_DIRECTORY: Threshold = Threshold::new(
+    "full data directory",
+    0.8,
+    "of its file system",
+    "judgement: a compaction needs room beside what it reads",
+);
+pub(super) const UNEVEN_DIRECTORIES: Threshold =
+    Threshold::new("difference between data directories", 0.2, "of the file system", "judgement");
+pub(super) const UNPREPARED: Threshold = Threshold::new(
+    "statements that are not prepared",
+    0.1,
+    "of the statements",
+    "documentation of the drivers: prepare every statement that is executed more than once",
+);
+pub(super) const STATEMENTS_THAT_MATTER: Threshold = Threshold::new(
+    "statements that matter",
+    10.0,
+    "a second",
+    "judgement: parsing fewer costs the node nothing that shows",
+);
+pub(super) const PREPARED_AGAIN: Threshold = Threshold::new(
+    "statements prepared again",
+    1.0,
+    "a second",
+    "documentation of the drivers: a statement is prepared once, at the start of the application",
+);
+pub(super) const NEW_CONNECTIONS: Threshold = Threshold::new(
+    "new connections of a client",
+    1.0,
+    "a second",
+    "judgement: drivers open their connections once, and again after a failure",
+);
+pub(super) const REQUESTS_OF_CONNECTION: Threshold = Threshold::new(
+    "requests of a new connection",
+    100.0,
+    "requests at most",
+    "judgement: a connection costs several round trips",
+);
+pub(super) const LARGE_ANSWER: Threshold = Threshold::new(
+    "large answer",
+    1_048_576.0,
+    "bytes",
+    "judgement: at 10 Gbit/s it takes a millisecond, for which other answers on the connection wait",
+);
+pub(super) const LARGE_ANSWERS: Threshold = Threshold::new("large answers that matter", 10.0, "answers", "judgement");
+pub(super) const EVERY_REPLICA: Threshold = Threshold::new(
+    "requests that need every replica or data center",
+    0.01,
+    "of the statements",
+    "Cassandra's documentation, Architecture: Dynamo, Tunable Consistency",
+);
+pub(super) const IN_FLIGHT: Threshold = Threshold::new(
+    "requests in flight on a connection",
+    1024.0,
+    "requests",
+    "reference.conf of Java driver 4: default of max-requests-per-connection",
+);
+pub(super) const CLIENT_CLOCK: Threshold = Threshold::new(
+    "client's clock beside the node's",
+    200.0,
+    "ms",
+    "judgement: NTP keeps clocks of one network within some ms, and drivers' timestamps decide which write wins",
+);
+pub(super) const HELD_UP: Threshold = Threshold::new(
+    "answer that takes long to leave",
+    200.0,
+    "ms",
+    "judgement: the shortest time after which Linux sends a lost packet again (TCP_RTO_MIN)",
+);
+pub(super) const HELD_UP_SHARE: Threshold =
+    Threshold::new("answers that take long to leave", 0.001, "of a client's answers", "judgement: they are its p99.9");
+pub(super) const SENT_AGAIN: Threshold = Threshold::new(
+    "failed requests sent again",
+    0.5,
+    "of the failed requests",
+    "judgement: drivers do not retry by default what timed out in a node, but for reads of which the data is missing",
+);
+pub(super) const FAILED_REQUESTS: Threshold =
+    Threshold::new("failed requests that matter", 20.0, "requests", "judgement");
+pub(super) const SENT_ELSEWHERE: Threshold = Threshold::new(
+    "requests sent to a second node meanwhile",
+    0.02,
+    "of the requests",
+    "judgement: speculative executions are meant for the slowest percent",
+);

@@ -146,3 +146,71 @@ fn advice_is_among_the_findings() {
     assert_eq!((tombstones.window_start_ns, tombstones.window_end_ns), (T0, T0 + 10 * S));
     assert_eq!(tombstones.share, None, "it is counted for no slow request");
 }
+
+/// Three clients. The first prepares and has a right clock. The second sends text, and its clock is a minute behind. The third opens a
+/// connection for each request.
+#[test]
+fn habits_of_clients_are_read_from_their_requests() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("r");
+    let recorder = Recorder::create(&path, Manifest::new("t", "c")).unwrap();
+    let read = "SELECT state FROM shop.orders WHERE id = ?";
+    let request = |number: i64, client: &'static str, opcode: &'static str| rows::WireRequest {
+        start_ns: T0 + number * S / 100,
+        duration_ns: S / 1000,
+        node: NODE,
+        client,
+        client_port: 40_000,
+        opcode,
+        statement: read,
+        consistency: Some("LOCAL_ONE"),
+        answer: "rows",
+        page_size: Some(5000),
+        ..rows::WireRequest::default()
+    };
+    for number in 0..1000 {
+        let right = rows::WireRequest { client_ahead_ns: Some(-S / 5000), ..request(number, "10.0.0.1", "EXECUTE") };
+        let late = rows::WireRequest { client_ahead_ns: Some(-60 * S), ..request(number, "10.0.0.2", "QUERY") };
+        recorder.append(right);
+        recorder.append(late);
+        if number % 10 == 0 {
+            let statement = "";
+            recorder.append(rows::WireRequest { statement, ..request(number, "10.0.0.3", "STARTUP") });
+            // Ten answers of 2 MiB, all rows at once; every read fails and is sent again at once.
+            let failed = rows::WireRequest {
+                token: Some(number),
+                error: Some("read_timeout"),
+                response_bytes: 2 << 20,
+                page_size: None,
+                rows_returned: Some(40_000),
+                ..request(number, "10.0.0.3", "EXECUTE")
+            };
+            recorder.append(failed.clone());
+            recorder.append(rows::WireRequest { start_ns: failed.start_ns + S / 500, error: None, ..failed });
+        }
+    }
+    recorder.append(rows::ClientConnection {
+        time_ns: T0,
+        node: NODE,
+        client: "10.0.0.2",
+        client_port: 40_000,
+        driver: Some("DataStax Python Driver"),
+        driver_version: Some("3.25.0"),
+    });
+    recorder.close().unwrap();
+    let engine = Engine::open(&[Recording::open(&path).unwrap()]).unwrap();
+    let advice = advise(&engine, None).unwrap().advice;
+    let found = |rule: &str| {
+        let found = advice.iter().find(|advice| advice.rule == rule);
+        found.unwrap_or_else(|| panic!("no {rule} in {advice:#?}")).evidence[0].text.clone()
+    };
+    assert!(found("unprepared-statements").contains("10.0.0.2 (DataStax Python Driver 3.25.0)"));
+    assert!(found("client-clock").contains("is 60.0 s behind the node's"), "{}", found("client-clock"));
+    assert!(found("new-connections").starts_with("10.0.0.3 opened 100 connections and sent 200 requests"));
+    assert!(found("large-answers").contains("200 answers of 1.0 MiB or more, up to 2.0 MiB and 40,000 rows"));
+    assert!(found("retries").contains("10.0.0.3 sent 100 % of its failed requests again"), "{}", found("retries"));
+    assert!(found("old-driver").starts_with("10.0.0.2 uses DataStax Python Driver 3.25.0"));
+    for quiet in ["prepared-again", "every-replica", "crowded-connection", "slow-reader"] {
+        assert!(advice.iter().all(|advice| advice.rule != quiet), "{quiet}");
+    }
+}

@@ -23,7 +23,10 @@ fn recorded(folder: &TempDir) -> Engine {
         ..rows::Syscall::default()
     };
     for number in 0..50 {
-        recorder.append(call(number, "ReadStage", "pread64", FILE, 1_000_000));
+        // Ten megabytes in order, then a jump.
+        let offset_bytes = Some(number * 1_000_000 + number / 10 * 77_000_000);
+        let read = call(number, "ReadStage", "pread64", FILE, 1_000_000);
+        recorder.append(rows::Syscall { offset_bytes, ..read });
     }
     recorder.append(call(50, "CompactionExecutor", "read", FILE, 7_000_000));
     recorder.append(call(
@@ -106,6 +109,7 @@ fn files_tables_and_statements_add_up() {
     assert_eq!(wide.amplification, Some(100.0));
     assert_eq!(io.files[0].file, FILE);
     assert_eq!(io.files[0].component.as_deref(), Some("Data.db"));
+    assert_eq!(io.files[0].run_bytes, Some(10_000_000.0), "compaction and calls that were summed up don't count");
     assert_eq!(io.files.last().unwrap().table, None);
     let sent: Vec<(i64, Option<&str>)> =
         io.statements.iter().map(|statement| (statement.requests, statement.table.as_deref())).collect();

@@ -57,6 +57,7 @@ fn engine(folder: &tempfile::TempDir, calls: &[Call]) -> Engine {
             file: call.file,
             file_kind: "file",
             bytes: call.bytes,
+            offset_bytes: None,
             error: call.error,
         });
     }

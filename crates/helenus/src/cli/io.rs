@@ -12,7 +12,8 @@ use std::process::ExitCode;
 ///
 /// Files come from system calls (`helenus record --syscalls summary|full`), what clients got from their requests.
 /// Bytes of calls are those that they moved, out of the page cache or from the disk; those read through mappings, and those from the
-/// disk, are what the kernel had to fetch.
+/// disk, are what the kernel had to fetch. "In order" is how much requests read of a file from one jump to the next, on average
+/// (with `--syscalls full`).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus record --node 127.0.0.1 --syscalls summary --for 60s -o node.helenus
@@ -80,6 +81,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             shown(file.reads.bytes),
             file.reads.calls.to_string(),
             if mean_us.is_nan() { "–".into() } else { format!("{mean_us:.1}") },
+            file.run_bytes.map_or("–".into(), |bytes| terminal::bytes(bytes as i64)),
             shown(file.mapped_reads.bytes),
             if file.mapped_reads.faults == 0 { "–".into() } else { file.mapped_reads.faults.to_string() },
             shown(file.background_reads.bytes + file.background_mapped_reads.bytes),
@@ -92,6 +94,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         "read for requests",
         "calls",
         "mean µs",
+        "in order",
         "through mappings",
         "faults",
         "read by others",

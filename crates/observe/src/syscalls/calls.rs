@@ -34,6 +34,7 @@ pub(super) enum Result {
 const PATH: u8 = 1;
 const CLOSES: u8 = 2;
 const EXECUTES: u8 = 4;
+const POSITION: u8 = 16;
 
 /// All calls by number: their names, and their kinds.
 pub(super) struct Calls {
@@ -66,6 +67,16 @@ impl Calls {
     fn nearest(&self, name: &str) -> &'static str {
         let alike = |known: &&'static str| (strsim::jaro_winkler(name, known) * 1e9) as u64;
         self.names.iter().copied().max_by_key(alike).unwrap_or_default()
+    }
+
+    /// Where in its file a call read, wrote or moved to; None if the call does not say. `position` is its fourth argument.
+    pub(super) fn offset_bytes(&self, call: u16, position: i64, returned: i64) -> Option<i64> {
+        let kind = self.kinds.get(usize::from(call))?;
+        match kind.flags & POSITION {
+            0 => (self.name(call) == "lseek" && returned >= 0).then_some(returned),
+            // preadv2 and pwritev2 take -1 for the current position.
+            _ => (position >= 0).then_some(position),
+        }
     }
 
     /// Whether a call returns how many bytes it has read or written.
@@ -112,9 +123,9 @@ impl fmt::Display for ChosenCalls {
 fn kind(name: &str) -> CallKind {
     let kind = |descriptor, pointer, result, flags| CallKind { descriptor, pointer, result, flags };
     match name {
-        "read" | "write" | "pread64" | "pwrite64" | "readv" | "writev" | "preadv" | "pwritev" | "preadv2"
-        | "pwritev2" | "sendto" | "recvfrom" | "sendmsg" | "recvmsg" | "sendfile" | "splice" | "tee" | "vmsplice"
-        | "copy_file_range" => kind(1, 0, Result::Bytes, 0),
+        "pread64" | "pwrite64" | "preadv" | "pwritev" | "preadv2" | "pwritev2" => kind(1, 0, Result::Bytes, POSITION),
+        "read" | "write" | "readv" | "writev" | "sendto" | "recvfrom" | "sendmsg" | "recvmsg" | "sendfile"
+        | "splice" | "tee" | "vmsplice" | "copy_file_range" => kind(1, 0, Result::Bytes, 0),
         "fstat" | "fsync" | "fdatasync" | "syncfs" | "ftruncate" | "lseek" | "ioctl" | "flock" | "fadvise64"
         | "fallocate" | "fchmod" | "fchown" | "fchdir" | "fstatfs" | "getdents" | "getdents64" | "sync_file_range"
         | "readahead" | "epoll_wait" | "epoll_pwait" | "epoll_pwait2" | "epoll_ctl" | "getsockopt" | "setsockopt"
@@ -165,6 +176,11 @@ mod tests {
         assert_eq!(calls.name(number), "pread64");
         assert!(calls.moves_bytes(number));
         assert_eq!(calls.name(511), "");
+        assert_eq!(calls.offset_bytes(number, 65_536, 4096), Some(65_536));
+        assert_eq!(calls.offset_bytes(number, -1, 4096), None);
+        let [seek, read] = [libc::SYS_lseek, libc::SYS_read].map(|number| u16::try_from(number).unwrap());
+        assert_eq!([calls.offset_bytes(seek, 7, 512), calls.offset_bytes(seek, 7, -22)], [Some(512), None]);
+        assert_eq!(calls.offset_bytes(read, 7, 512), None);
         assert_eq!(calls.kinds[usize::try_from(libc::SYS_close).unwrap()].flags, CLOSES);
     }
 

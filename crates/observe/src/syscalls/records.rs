@@ -49,6 +49,8 @@ pub(super) struct Ended {
     pub(super) start_ns: i64,
     pub(super) duration_ns: i64,
     pub(super) returned: i64,
+    /// Position in the file, if the call is one of those that take it.
+    pub(super) position: i64,
 }
 
 /// A descriptor as the eBPF programs report it.
@@ -91,7 +93,8 @@ pub(super) fn record(bytes: &[u8]) -> Option<Record<'_>> {
         0 | 1 => {
             let identity = rest.u32()?;
             rest.u32()?;
-            let ended = Ended { identity, start_ns: rest.i64()?, duration_ns: rest.i64()?, returned: rest.i64()? };
+            let (start_ns, duration_ns, returned) = (rest.i64()?, rest.i64()?, rest.i64()?);
+            let ended = Ended { identity, start_ns, duration_ns, returned, position: rest.i64()? };
             let path = (kind == 1).then(|| text(rest.0));
             Record::Call { process, call, tid, ended, path }
         }

@@ -17,6 +17,7 @@ struct Row {
     duration_ns: i64,
     call: u16,
     returned: i64,
+    position: i64,
     group: Rc<str>,
     named: Named,
 }
@@ -58,8 +59,9 @@ impl ebpf::Rows for Rows {
                     None => self.descriptors.name(ended.identity),
                 };
                 let group = threads.group(tid);
-                let records::Ended { start_ns, duration_ns, returned, .. } = ended;
-                self.waiting.push(Row { process, tid, start_ns, duration_ns, call, returned, group, named });
+                let records::Ended { start_ns, duration_ns, returned, position, .. } = ended;
+                let row = Row { process, tid, start_ns, duration_ns, call, returned, position, group, named };
+                self.waiting.push(row);
             }
             Some(Record::Thread { process, tid, name }) => threads.renamed(process, tid, name),
             Some(Record::Descriptor { process, call, descriptor }) => {
@@ -95,6 +97,7 @@ impl ebpf::Rows for Rows {
             file: &row.named.file,
             file_kind: row.named.kind,
             bytes: (row.returned >= 0 && calls.moves_bytes(row.call)).then_some(row.returned),
+            offset_bytes: calls.offset_bytes(row.call, row.position, row.returned),
             error: error_name(row.returned),
         }));
         self.waiting.clear();

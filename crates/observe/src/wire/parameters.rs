@@ -20,6 +20,10 @@ pub(super) struct Parameters<'a> {
     pub(super) consistency: Option<&'static str>,
     pub(super) serial_consistency: Option<&'static str>,
     pub(super) is_further_page: bool,
+    /// The most rows of a page; None if all rows are to come at once.
+    pub(super) page_size: Option<i32>,
+    /// The timestamp that the driver gave the request, in microseconds since the Unix epoch.
+    pub(super) timestamp_us: Option<i64>,
     pub(super) keyspace: Option<&'a str>,
     /// The values, each a length and its bytes, and the bytes after them. Empty if there are no values, or if the
     /// values have names.
@@ -45,7 +49,7 @@ impl<'a> Parameters<'a> {
             values(reader, flags & NAMES != 0)?;
         }
         if flags & PAGE_SIZE != 0 {
-            reader.int()?;
+            self.page_size = Some(reader.int()?).filter(|rows| *rows > 0);
         }
         if flags & PAGING_STATE != 0 {
             reader.bytes()?;
@@ -58,7 +62,7 @@ impl<'a> Parameters<'a> {
             self.serial_consistency = consistency(reader.short()?);
         }
         if flags & TIMESTAMP != 0 {
-            reader.take(8)?;
+            self.timestamp_us = reader.take(8)?.first_chunk().map(|bytes| i64::from_be_bytes(*bytes));
         }
         if flags & KEYSPACE != 0 {
             self.keyspace = Some(reader.text()?);
@@ -148,7 +152,7 @@ mod tests {
             &[0, 0, 19, 136],
             &[0, 0, 0, 1, 9],
             &[0, 8],
-            &[0; 8],
+            &1_700_000_000_000_001_i64.to_be_bytes(),
         ]
         .concat();
         let whole = Parameters::read(&mut BodyReader::new(&body), 4);
@@ -156,12 +160,15 @@ mod tests {
             consistency: Some("QUORUM"),
             serial_consistency: Some("SERIAL"),
             is_further_page: true,
+            page_size: Some(5000),
+            timestamp_us: Some(1_700_000_000_000_001),
             keyspace: None,
             values: &body[5..],
         };
         assert_eq!(whole, expected);
         let cut = Parameters::read(&mut BodyReader::new(&body[..8]), 4);
-        assert_eq!(cut, Parameters { serial_consistency: None, values: &body[5..8], ..expected });
+        let before = Parameters { serial_consistency: None, page_size: None, timestamp_us: None, ..expected };
+        assert_eq!(cut, Parameters { values: &body[5..8], ..before });
     }
 
     #[test]

@@ -126,8 +126,9 @@ impl Rows {
                 answer_bytes,
             } = exchange;
             let asked = &request.asked;
+            let start_ns = clock.from_monotonic_ns(request.last_ns);
             WireRequest {
-                start_ns: clock.from_monotonic_ns(request.last_ns),
+                start_ns,
                 // Timestamps of two packets that two CPUs processed at the same time may be reversed by some
                 // nanoseconds.
                 duration_ns: (first_answer_ns - request.last_ns).max(0),
@@ -144,6 +145,8 @@ impl Rows {
                 consistency: asked.consistency,
                 serial_consistency: asked.serial_consistency,
                 further_page: asked.is_further_page,
+                page_size: asked.page_size.map(i64::from),
+                client_ahead_ns: asked.timestamp_us.map(|us| us.saturating_mul(1000).saturating_sub(start_ns)),
                 batch_size: asked.batch_size.map(i64::from),
                 token: asked.token,
                 to_replica: asked.to_replica,

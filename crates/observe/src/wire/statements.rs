@@ -38,6 +38,8 @@ pub(super) struct Asked {
     pub(super) consistency: Option<&'static str>,
     pub(super) serial_consistency: Option<&'static str>,
     pub(super) is_further_page: bool,
+    pub(super) page_size: Option<i32>,
+    pub(super) timestamp_us: Option<i64>,
     /// Number of statements in a batch.
     pub(super) batch_size: Option<u16>,
     /// The token of the partition; None if there is none, or it is unknown.
@@ -152,6 +154,8 @@ impl Statements {
             consistency: parameters.consistency,
             serial_consistency: parameters.serial_consistency,
             is_further_page: parameters.is_further_page,
+            page_size: parameters.page_size,
+            timestamp_us: parameters.timestamp_us,
             batch_size,
             token,
             to_replica: None,

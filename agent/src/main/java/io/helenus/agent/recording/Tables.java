@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "61300ac2e7e2456d";
+  public static final String FINGERPRINT = "6c8f6006c187ff89";
 
   /** The coordinator's time for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. The time begins when a request is decoded and ends when its answer is decided. It excludes the wait for a thread, and decoding and encoding the message. */
   public static final int CLIENT_REQUESTS = 0;
@@ -878,6 +878,7 @@ public final class Tables {
       String file,
       String fileKind,
       Long bytes,
+      Long offsetBytes,
       String error) {
     rows.row(SYSCALLS);
     rows.int64(startNs);
@@ -889,6 +890,7 @@ public final class Tables {
     rows.string(file);
     rows.string(fileKind);
     rows.nullableInt64(bytes);
+    rows.nullableInt64(offsetBytes);
     rows.nullableString(error);
   }
 
@@ -1103,6 +1105,8 @@ public final class Tables {
       String consistency,
       String serialConsistency,
       boolean furtherPage,
+      Long pageSize,
+      Long clientAheadNs,
       Long batchSize,
       Long token,
       Boolean toReplica,
@@ -1131,6 +1135,8 @@ public final class Tables {
     rows.nullableString(consistency);
     rows.nullableString(serialConsistency);
     rows.bool(furtherPage);
+    rows.nullableInt64(pageSize);
+    rows.nullableInt64(clientAheadNs);
     rows.nullableInt64(batchSize);
     rows.nullableInt64(token);
     rows.nullableBool(toReplica);
