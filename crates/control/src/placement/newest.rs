@@ -23,8 +23,7 @@ impl Newest {
     pub(super) fn new() -> Option<Newest> {
         let file = File::open(LAST_GIVEN).ok()?;
         let before = read(&file)?;
-        // SAFETY: gettid takes no pointers and cannot fail.
-        let new = std::thread::spawn(|| unsafe { libc::gettid() }).join().ok()?;
+        let new = std::thread::spawn(own_tid).join().ok()??;
         let last = read(&file)?;
         (before < new && new <= last).then_some(Newest { file, last: [before; 2] })
     }
@@ -38,6 +37,12 @@ impl Newest {
         // Thread ids wrap around at kernel.pid_max.
         (before <= last && last <= now && now - before <= MOST).then_some(before + 1..=now)
     }
+}
+
+/// The calling thread's id. Not by `libc::gettid`, which glibc has from 2.30 on.
+fn own_tid() -> Option<i32> {
+    // SAFETY: gettid takes no pointers and cannot fail.
+    i32::try_from(unsafe { libc::syscall(libc::SYS_gettid) }).ok()
 }
 
 fn read(file: &File) -> Option<i32> {
@@ -57,8 +62,7 @@ mod tests {
                 "{LAST_GIVEN} is made up here, or somebody makes threads all the time"
             ));
         };
-        // SAFETY: as above.
-        let new = std::thread::spawn(|| unsafe { libc::gettid() }).join().unwrap();
+        let new = std::thread::spawn(own_tid).join().unwrap().unwrap();
         // Other tests may start too many threads in between; the result is then None.
         for _ in 0..2 {
             assert!(newest.given().is_none_or(|given| given.contains(&new)));
