@@ -122,6 +122,11 @@ export type FileIo = {
   component: string | null;
   /** I/O of the threads that serve requests. */
   reads: Traffic;
+  /**
+   * Mean number of bytes that the threads that serve requests read in order, from one jump in the file to the next. null where no
+   * call says where it read (`read`), and where calls were only summed up.
+   */
+  run_bytes: number | null;
   /** I/O of all other threads: compaction, flushes, streams. */
   background_reads: Traffic;
   writes: Traffic;

@@ -130,7 +130,7 @@ fn open_pidfd(pid: i32) -> Option<OwnedFd> {
 }
 
 /// The name of a user, or the number where it has none.
-pub(crate) fn user_name(uid: u32) -> String {
+pub fn user_name(uid: u32) -> String {
     let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let mut lines = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
     match lines.find(|fields| fields.get(2).is_some_and(|field| field.parse() == Ok(uid))) {

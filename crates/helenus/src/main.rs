@@ -11,6 +11,7 @@ mod flushed;
 mod interrupt;
 mod metrics;
 mod open_files;
+mod owner;
 mod report;
 mod search;
 mod serve;
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
         Ok(Err(error)) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Ok(Err(error)) => {
             terminal::error(&error);
-            if let Some(way_out) = open_files::way_out(&error) {
+            for way_out in [open_files::way_out(&error), owner::way_out(&error)].into_iter().flatten() {
                 terminal::talk(way_out);
             }
             ExitCode::from(2)

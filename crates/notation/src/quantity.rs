@@ -14,6 +14,7 @@ pub struct BadQuantity {
 }
 
 const DURATION: &str = "a duration; write it like 90s, 2m, 1h30m or 250ms";
+const LONGER: &str = "above 0; write a duration like 90s, 2m, 1h30m or 250ms";
 const RATE: &str = "a rate; write requests per second like 500, 10k or 1.5M";
 const COUNT: &str = "a count; write a whole number like 500, 10k or 2M";
 const BYTES: &str = "a size; write bytes like 500, 4KiB or 1MiB";
@@ -48,6 +49,9 @@ pub fn duration(text: &str) -> Result<Duration, BadQuantity> {
     }
     match Duration::try_from_secs_f64(total_s) {
         // The longest duration, a century: longer than any run, and its nanoseconds fit into an i64.
+        Ok(duration) if duration.is_zero() && !text.trim().is_empty() => {
+            Err(BadQuantity { given: text.to_string(), expected: LONGER })
+        }
         Ok(duration) if !duration.is_zero() && total_s < 3.2e9 => Ok(duration),
         _ => Err(bad()),
     }

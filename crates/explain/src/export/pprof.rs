@@ -9,7 +9,7 @@ use crate::{Engine, Error};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use prost::Message;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 
 #[derive(Clone, PartialEq, Message)]
@@ -147,6 +147,12 @@ fn profile(samples: &Samples, event: &str) -> Profile {
         *weight += sample.weight;
     }
     let mut mappings: Vec<Mapping> = Vec::new();
+    // Readers take the first mapping for the program.
+    let kinds: BTreeSet<&str> =
+        samples.stacks.iter().flat_map(|stack| stack.frames().map(|(_, kind)| kind_name(kind))).collect();
+    for of in KINDS.into_iter().filter(|of| kinds.contains(of)) {
+        mappings.push(Mapping { id: mappings.len() as u64 + 1, filename: strings.number(of), has_functions: true });
+    }
     let mut profile = Profile {
         sample_type: vec![
             ValueType { r#type: counted, unit: count },
@@ -174,11 +180,7 @@ fn profile(samples: &Samples, event: &str) -> Profile {
             let id = *location_of.entry((name, of)).or_insert(next);
             if id == next {
                 let of = strings.number(of);
-                let mapping_id = mappings.iter().position(|mapping| mapping.filename == of).unwrap_or_else(|| {
-                    mappings.push(Mapping { id: mappings.len() as u64 + 1, filename: of, has_functions: true });
-                    mappings.len() - 1
-                }) as u64
-                    + 1;
+                let mapping_id = mappings.iter().find(|mapping| mapping.filename == of).map_or(0, |mapping| mapping.id);
                 let name = strings.number(name);
                 profile.function.push(Function { id, name, system_name: name });
                 profile.location.push(Location { id, mapping_id, line: vec![Line { function_id: id }] });
@@ -198,6 +200,9 @@ fn profile(samples: &Samples, event: &str) -> Profile {
     profile.string_table = strings.texts;
     profile
 }
+
+/// The kinds of frames, the program's own first.
+const KINDS: [&str; 4] = ["java", "native", "jvm", "kernel"];
 
 /// pprof has no kinds of frames; the name of the source file tells them apart instead.
 fn kind_name(kind: char) -> &'static str {

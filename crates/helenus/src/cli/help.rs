@@ -56,7 +56,62 @@ fn listed(command: &clap::Command, width: usize) -> String {
 
 /// Parses the arguments of this process; exits if they are invalid.
 pub fn parse() -> Arguments {
-    Arguments::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit())
+    let mut command = command();
+    let parsed =
+        command.try_get_matches_from_mut(std::env::args_os()).and_then(|found| Arguments::from_arg_matches(&found));
+    parsed.unwrap_or_else(|error| refuse(&command, error))
+}
+
+/// Exits with clap's error, wrapped at the terminal's width, or with the help that the user asked for.
+fn refuse(command: &clap::Command, mut error: clap::Error) -> ! {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    nearest_first(&mut error);
+    let text = error.render().to_string();
+    let (first, rest) = text.trim_end().split_once('\n').unwrap_or((text.trim_end(), ""));
+    terminal::error(&anyhow::Error::msg(first.trim_start_matches("error: ").to_string()));
+    let (missing, usage) = rest.split_at(rest.find("\nUsage:").unwrap_or(rest.len()));
+    let tip = of_running_nodes(command, &error).map(|tip| format!("\n  tip: {tip}\n")).unwrap_or_default();
+    let rest = format!("{missing}{tip}{usage}");
+    if !rest.is_empty() {
+        terminal::talk(rest);
+    }
+    std::process::exit(2)
+}
+
+/// clap lists the names that are like an unknown one with the nearest at the end, and measures by beginnings, so that `recrod` is nearer to
+/// `responder` than to `record`.
+fn nearest_first(error: &mut clap::Error) {
+    use clap::error::{ContextKind, ContextValue};
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let Some(given) = text(ContextKind::InvalidSubcommand) else { return };
+    if let Some(ContextValue::Strings(names)) = error.get(ContextKind::SuggestedSubcommand).cloned() {
+        let mut names = names;
+        names.sort_by_key(|name| strsim::damerau_levenshtein(&given, name));
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(names));
+    }
+}
+
+/// Where a recording or process is missing: how to name a running node, if the command takes one.
+fn of_running_nodes(command: &clap::Command, error: &clap::Error) -> Option<String> {
+    if error.kind() != clap::error::ErrorKind::MissingRequiredArgument {
+        return None;
+    }
+    let mut of = command;
+    let mut line = "helenus".to_string();
+    for word in std::env::args().skip(1) {
+        let Some(below) = of.find_subcommand(&word) else { break };
+        of = below;
+        line.push_str(&format!(" {word}"));
+    }
+    let takes_node = of.get_arguments().any(|argument| argument.get_long() == Some("node"));
+    let text = error.render().to_string();
+    let is_missing = ["<RECORDING>", "<PID>"].iter().any(|name| text.contains(name));
+    (takes_node && is_missing).then(|| format!("for a node that runs on this machine: {line} --node 127.0.0.1"))
 }
 
 fn adapted(command: clap::Command, width: usize) -> clap::Command {
@@ -69,14 +124,25 @@ fn adapted(command: clap::Command, width: usize) -> clap::Command {
         false => argument,
     });
     if let Some(help) = command.get_after_help().map(ToString::to_string) {
-        let lines: Vec<String> = help.lines().map(|line| continued(line, width)).collect();
-        command = command.after_help(lines.join("\n"));
+        // An example of several lines is one command.
+        let help = help.replace(" \\\n", "\u{0}");
+        let folded: Vec<String> = help.lines().map(|line| example(line, width)).collect();
+        command = command.after_help(folded.join("\n"));
     }
     let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_string()).collect();
     for name in names {
         command = command.mut_subcommand(name, |below| adapted(below, width));
     }
     command
+}
+
+/// An example with the line breaks of its author if they fit, and with others otherwise. A NUL stands for a backslash at the end of a line.
+fn example(line: &str, width: usize) -> String {
+    if line.split('\u{0}').all(|part| part.chars().count() + 2 <= width) {
+        return line.replace('\u{0}', " \\\n");
+    }
+    let parts: Vec<&str> = line.split('\u{0}').map(str::trim).collect();
+    continued(&format!("  {}", parts.join(" ")), width)
 }
 
 /// Breaks an example that is wider than the terminal into shell lines with backslashes, so that it can be copied.
@@ -138,6 +204,25 @@ mod tests {
         }
         let help = listed(&command, 80);
         assert!(help.lines().all(|line| line.chars().count() <= 85), "{help}");
+    }
+
+    #[test]
+    fn an_example_of_several_lines_wraps_as_one_command() {
+        let written =
+            "  helenus try --table shop.orders --gc-grace 24h \u{0}      --compaction '{\"class\":\"A\"}' --for 2h";
+        assert_eq!(example(written, 100), written.replace('\u{0}', " \\\n"));
+        let folded = example(written, 44);
+        let joined = folded.replace("\\\n", " ");
+        assert!(folded.lines().all(|line| line.chars().count() <= 44), "{folded}");
+        assert_eq!(shlex::split(&joined).unwrap(), shlex::split(&written.replace('\u{0}', " ")).unwrap());
+    }
+
+    #[test]
+    fn the_nearest_command_is_proposed_first() {
+        let mut error = command().try_get_matches_from(["helenus", "recrod"]).unwrap_err();
+        nearest_first(&mut error);
+        let text = error.render().to_string();
+        assert!(text.contains("'record', "), "{text}");
     }
 
     #[test]

@@ -221,10 +221,11 @@ fn say_made(entry: &Entry, arguments: &Apply) {
     };
     terminal::talk(terminal::dim(until));
     if let Some(table) = &entry.setting.table {
-        terminal::talk(terminal::dim(format_args!(
-            "what compacts anew needs up to the table's size on disk more meanwhile; for all nodes, once it has proved itself:\n  {}",
-            settings::alter(table, &[("compaction", settings::literal(&entry.wanted))])
-        )));
+        terminal::talk(terminal::dim(
+            "the compaction needs up to the table's size on disk; once the change has proved itself, for all nodes:",
+        ));
+        let statement = settings::alter(table, &[("compaction", settings::literal(&entry.wanted))]);
+        terminal::talk(format_args!("  {}", terminal::dim(statement)));
     }
 }
 

@@ -3,10 +3,13 @@
 use crate::assets::{FLAME_HTML, REPORT_HTML};
 use anyhow::{Context, Result, ensure};
 use helenus_recording::private;
+use std::io::Read;
 use std::path::Path;
 
 /// The placeholder for the figures in each page.
 const PLACE: &str = "/*HELENUS_REPORT*/";
+/// Bytes of a page up to its title, at most.
+const BEGIN: u64 = 4096;
 const FLAME_PLACE: &str = "/*HELENUS_FLAME*/";
 
 /// Writes a report that only its owner can read, as a recording is.
@@ -25,7 +28,28 @@ pub fn write_flame(tree: &impl serde::Serialize, output: &Path) -> Result<()> {
 }
 
 fn write_page(page: &str, output: &Path) -> Result<()> {
+    check(output)?;
     private::write(output, page.as_bytes()).with_context(|| format!("cannot write {}", output.display()))
+}
+
+/// Refuses names of other formats, and existing files that Helenus did not write.
+fn check(output: &Path) -> Result<()> {
+    let ending = output.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    ensure!(
+        ending.as_deref().is_none_or(|ending| ["html", "htm"].contains(&ending)),
+        "{} would be an HTML page: name it .html (a browser prints it as PDF); --json gives the figures",
+        output.display()
+    );
+    let Ok(file) = std::fs::File::open(output) else { return Ok(()) };
+    let mut begin = String::new();
+    // Pages of Helenus are UTF-8.
+    let read = file.take(BEGIN).read_to_string(&mut begin);
+    ensure!(
+        begin.is_empty() && read.is_ok() || begin.contains("<title>Helenus"),
+        "{} exists, and Helenus did not write it: name another file, or remove it",
+        output.display()
+    );
+    Ok(())
 }
 
 /// The page with its figures. `<` occurs in JSON only within texts, where it may be escaped. The escape keeps a text of a
@@ -38,6 +62,26 @@ fn page(page: &str, place: &str, json: &str) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pages_replace_pages_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["a.html", "b.HTM", "c"] {
+            write(&1, &at(name)).unwrap();
+            write(&2, &at(name)).unwrap();
+            assert!(std::fs::read_to_string(at(name)).unwrap().contains("Helenus"));
+        }
+        for name in ["x.pdf", "x.json"] {
+            assert!(write(&1, &at(name)).unwrap_err().to_string().contains("name it .html"));
+            assert!(!at(name).exists());
+        }
+        for content in [&b"notes"[..], &[0xff; 9000]] {
+            std::fs::write(at("notes.html"), content).unwrap();
+            assert!(write_flame(&1, &at("notes.html")).unwrap_err().to_string().contains("Helenus did not write it"));
+            assert_eq!(std::fs::read(at("notes.html")).unwrap(), content);
+        }
+    }
 
     #[test]
     fn no_text_gets_out_of_its_script() {

@@ -85,6 +85,16 @@ pub fn print(text: impl Display) {
     anstream::println!("{}", shown(&text.to_string(), width()));
 }
 
+/// Prints a text on stdout behind a mark that takes some columns; further lines begin below the text.
+pub fn hanging(mark: &str, columns: usize, text: impl Display) {
+    let text = style::escaped(&text.to_string());
+    let room = prose_width().saturating_sub(columns).max(10);
+    for (number, line) in wrap(&text, room).into_iter().enumerate() {
+        let before = if number == 0 { mark.to_string() } else { " ".repeat(columns) };
+        anstream::println!("{}{}", style::marks(&before), style::marks(&line));
+    }
+}
+
 /// Prints a line of data to stdout verbatim, such as a statement.
 pub fn data(text: impl Display) {
     anstream::println!("{}", style::render(&text.to_string()));
