@@ -45,7 +45,7 @@ final class Valve {
     this.settings = settings;
     this.law = law;
     this.enforcement = enforcement;
-    limit = settings.max;
+    limit = law.first(settings.max);
     enforcement.policy(settings);
     enforcement.limit(limit);
     renewedNs = System.nanoTime();
@@ -67,7 +67,7 @@ final class Valve {
     openByLease = false;
     stuckNs = 0;
     renewedNs = System.nanoTime();
-    limit(Math.max(settings.min, Math.min(settings.max, limit)));
+    limit(Math.max(settings.min, Math.min(settings.max, law.first(limit))));
     begin(renewedNs);
     before = enforcement.read();
   }

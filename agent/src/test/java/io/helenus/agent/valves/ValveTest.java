@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.helenus.agent.points.Refusal;
 import io.helenus.agent.valves.law.Decision;
 import io.helenus.agent.valves.law.Law;
+import io.helenus.agent.valves.law.Laws;
 import io.helenus.agent.valves.law.Window;
 import java.util.HashMap;
 import java.util.Map;
@@ -108,6 +109,14 @@ class ValveTest {
       last = row == null ? last : row;
     }
     return last;
+  }
+
+  @Test
+  void aFixedLimitHoldsFromTheBeginning() {
+    Valve valve = valve(Laws.of("fixed", Map.of("limit", "3"), 1, 64), "max", 64L);
+    assertEquals(3, fake.limit);
+    valve.set(valve.settings(), Laws.of("fixed", Map.of("limit", "9"), 1, 64));
+    assertEquals(9, fake.limit);
   }
 
   @Test

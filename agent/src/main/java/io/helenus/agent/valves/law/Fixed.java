@@ -9,7 +9,6 @@ final class Fixed implements Law {
   private static final long WINDOW_NS = 1_000_000_000;
 
   private final int limit;
-  private boolean begun;
 
   Fixed(Parameters given, int min, int max) {
     limit = given.whole("limit", max, min, max);
@@ -17,14 +16,16 @@ final class Fixed implements Law {
 
   @Override
   public long windowNs() {
-    // A valve starts with the largest limit; the first window is short, so that the fixed limit is
-    // set soon.
-    return begun ? WINDOW_NS : Estimate.FIRST_WINDOW_NS;
+    return WINDOW_NS;
+  }
+
+  @Override
+  public int first(int ignored) {
+    return limit;
   }
 
   @Override
   public Decision next(Window window) {
-    begun = true;
     return new Decision(limit, "fixed at " + limit);
   }
 }
