@@ -46,7 +46,7 @@ pub enum Error {
     #[error("{} is a recording that was not kept in segments; choose another name for the new one", .0.display())]
     NotKept(PathBuf),
 
-    #[error("{} cannot be read: {reason}. It is truncated or damaged; take it from a copy of the recording", path.display())]
+    #[error("{} cannot be read: {reason}. It is cut off or damaged; take it from a copy of the recording", path.display())]
     Damaged { path: PathBuf, reason: String },
 
     #[error("rows of {table} that cannot be read: {reason}")]
@@ -95,6 +95,28 @@ impl Error {
     /// Adds the name of the file to a "disk full" error of a library that does not name it.
     pub(crate) fn writing(self, path: &Path) -> Error {
         if is_full(&self) && !matches!(self, Error::DiskFull(_)) { Error::DiskFull(path.to_path_buf()) } else { self }
+    }
+
+    /// Whether the machine lacks something, and the file may be whole.
+    pub(crate) fn is_of_the_machine(&self) -> bool {
+        match self {
+            Error::TooManyFiles { .. } | Error::DiskFull(_) => true,
+            Error::Io { source, .. } => source.raw_os_error() == Some(libc::ENOMEM),
+            _ => is_full(self),
+        }
+    }
+
+    /// Why a file can't be read, without its name.
+    pub(crate) fn why(&self) -> String {
+        match self {
+            Error::Io { source, .. } => match source.raw_os_error() {
+                Some(libc::ELOOP) => "it is a link".to_string(),
+                Some(libc::ENOTDIR) => "it is no folder".to_string(),
+                _ => source.to_string(),
+            },
+            Error::NotARecording { reason, .. } | Error::Damaged { reason, .. } => reason.clone(),
+            error => error.to_string(),
+        }
     }
 
     /// Whether a retry may succeed: the machine failed, and the request itself is valid.

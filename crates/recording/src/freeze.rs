@@ -5,6 +5,7 @@ use crate::merge::{new_recording, rows_at};
 use crate::parquet::{self, ParquetFile};
 use crate::part::Part;
 use crate::private::Folder;
+use crate::recording::{SLACK_NS, end_of};
 use crate::schema::Table;
 use crate::{Error, Recording, TABLES};
 use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch};
@@ -41,11 +42,13 @@ fn write(
     (title, command): (&str, &str),
     is_wanted: &dyn Fn() -> bool,
 ) -> Result<Manifest, Error> {
-    let whole = recording.manifest();
+    let mut recording = recording.clone();
     let begins = recording.segments();
     // Each segment has all states, so older segments are not needed.
     let states_from_ns =
         begins.iter().copied().filter(|begin| *begin <= from_ns.saturating_sub(STATES_WITHIN_NS)).max();
+    recording.verify(Some((states_from_ns.unwrap_or(i64::MIN), to_ns)));
+    let whole = recording.manifest();
     let mut manifest = Manifest { tables: BTreeMap::new(), kept: None, ..whole.clone() };
     let own = Manifest::new(title, command);
     (manifest.id, manifest.title, manifest.command) = (own.id, own.title, own.command);
@@ -57,9 +60,7 @@ fn write(
         let of_rows = if table.name == WHOLE { (i64::MIN, i64::MAX) } else { window };
         let mut number = 0;
         for part in recording.parts(table.name)? {
-            // The rows of a segment end where the next segment begins.
-            let ends_ns = begins.iter().copied().find(|begin| *begin > part.segment_ns()).unwrap_or(i64::MAX);
-            if ends_ns < window.0.saturating_sub(STATES_WITHIN_NS) {
+            if end_of(&part, &begins) < window.0.saturating_sub(SLACK_NS) {
                 continue;
             }
             let place = out.make_inner(table.name)?;

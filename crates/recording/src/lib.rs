@@ -12,11 +12,13 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod batch;
+mod checksum;
 mod clock;
 mod closing;
 pub mod descriptors;
 mod encoded;
 mod error;
+mod found;
 mod freeze;
 mod generated;
 mod kept;
@@ -24,6 +26,7 @@ mod limit;
 mod manifest;
 mod merge;
 mod message;
+mod once;
 mod parquet;
 mod part;
 pub mod private;

@@ -2,12 +2,14 @@
 
 use crate::generated::FORMAT;
 use crate::kept::Kept;
-use crate::private::Folder;
+use crate::private::{Folder, SET_ASIDE};
 use crate::{Clock, Error};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
+
+pub(crate) mod made;
 
 pub(crate) const FILE_NAME: &str = "manifest.json";
 const RESERVE: &str = "reserve";
@@ -105,7 +107,7 @@ pub struct LoadFacts {
     pub population: Option<u64>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SourceFacts {
     pub name: String,
     pub node: String,
@@ -176,7 +178,7 @@ impl Manifest {
         Manifest::read(folder).map(|(_, manifest)| manifest)
     }
 
-    /// Reads the manifest of the recording in `folder`.
+    /// Reads the manifest of the recording in `folder`. A damaged one is replaced as [`Manifest::read_or_made`] does.
     pub(crate) fn read(path: &Path) -> Result<(Folder, Manifest), Error> {
         let not_a_recording = |reason: String| Error::NotARecording { path: path.to_path_buf(), reason };
         if !path.exists() {
@@ -186,8 +188,25 @@ impl Manifest {
             return Err(not_a_recording("it is a file".into()));
         }
         let folder = Folder::open(path)?;
-        let manifest = Manifest::read_in(&folder)?;
+        let manifest = Manifest::read_or_made(&folder)?;
         Ok((folder, manifest))
+    }
+
+    /// Reads the manifest of a recording. If it is damaged and there are tables, a manifest is made of the other files.
+    /// Nothing is written.
+    pub(crate) fn read_or_made(folder: &Folder) -> Result<Manifest, Error> {
+        match Manifest::read_in(folder) {
+            Err(error) if folder.has(FILE_NAME) && !matches!(error, Error::Newer { .. }) => {
+                made::of(folder, &error.why()).ok_or(error)
+            }
+            read => read,
+        }
+    }
+
+    /// The losses of manifests that were made because the real ones can't be read.
+    pub(crate) fn made_because(&self) -> impl Iterator<Item = Loss> {
+        let is_of_it = |loss: &&Loss| loss.table == made::TABLE && !loss.reason.contains(SET_ASIDE);
+        self.losses.iter().filter(is_of_it).cloned()
     }
 
     /// Reads the manifest of the recording in a folder that is open.
@@ -255,7 +274,7 @@ pub(crate) fn make_reserve(folder: &Folder) -> Result<(), Error> {
 }
 
 pub(crate) fn remove_reserve(folder: &Folder) -> Result<(), Error> {
-    folder.remove(RESERVE)
+    folder.remove_all(RESERVE)
 }
 
 fn read_line(path: &str) -> String {

@@ -1,6 +1,7 @@
 //! Merges several recordings into one, on the clock of the first.
 
-use crate::manifest::{Manifest, State};
+use crate::manifest::{Manifest, NodeFacts, State};
+use crate::once::Once;
 use crate::parquet::{self, ParquetFile};
 use crate::part::Part;
 use crate::private::{self, Folder};
@@ -103,6 +104,9 @@ fn write(
     (title, command): (&str, &str),
     is_wanted: &dyn Fn() -> bool,
 ) -> Result<Manifest, Error> {
+    let mut recordings = recordings.to_vec();
+    recordings.iter_mut().for_each(|recording| recording.verify(None));
+    let recordings = recordings.as_slice();
     let first = &recordings[0];
     let shift_ns = |number: usize| {
         let ahead_ns = number.checked_sub(1).and_then(|number| ahead_ns.get(number)).copied().unwrap_or(0);
@@ -115,6 +119,8 @@ fn write(
     // Parts of one load share its plan. Several different loads can't be described as one.
     let mut loads = recordings.iter().filter_map(|recording| recording.manifest().load.as_ref());
     manifest.load = loads.next().filter(|load| loads.all(|other| other == *load)).cloned();
+    let mut nodes = Once::of(Vec::new(), |node: &NodeFacts| node.address.clone());
+    let mut remarks = Once::of(Vec::new(), String::clone);
     for (number, recording) in recordings.iter().enumerate() {
         let part = recording.manifest();
         let shift_ns = shift_ns(number);
@@ -122,22 +128,19 @@ fn write(
         let closed_ns = part.closed_ns.map(|closed_ns| closed_ns.saturating_add(shift_ns));
         manifest.closed_ns = manifest.closed_ns.max(closed_ns);
         for node in &part.nodes {
-            match manifest.nodes.iter_mut().find(|known| known.address == node.address) {
-                Some(known) if known.cassandra.is_none() => *known = node.clone(),
-                Some(_) => {}
-                None => manifest.nodes.push(node.clone()),
-            }
+            nodes.add(node.address.clone(), node.clone(), |known, node| {
+                if known.cassandra.is_none() {
+                    *known = node;
+                }
+            });
         }
         manifest.sources.extend(part.sources.iter().cloned());
         manifest.losses.extend(part.losses.iter().cloned());
         manifest.merged.push(part.id.clone());
         manifest.merged.extend(part.merged.iter().cloned());
-        for remark in &part.remarks {
-            if !manifest.remarks.contains(remark) {
-                manifest.remarks.push(remark.clone());
-            }
-        }
+        part.remarks.iter().for_each(|remark| remarks.add(remark.clone(), remark.clone(), |_, _| ()));
     }
+    (manifest.nodes, manifest.remarks) = (nodes.into_items(), remarks.into_items());
     if !is_wanted() {
         return Err(Error::Ended);
     }

@@ -1,5 +1,6 @@
 //! Writes a table as a Parquet file when it is closed.
 
+use crate::checksum::{self, Summed};
 use crate::private::Folder;
 use crate::reader::{self, Unread};
 use crate::schema::{Table, Type};
@@ -26,7 +27,7 @@ pub(crate) struct ParquetFile<'a> {
     stem: &'a str,
     schema: SchemaRef,
     table: &'a Table,
-    writer: ArrowWriter<File>,
+    writer: ArrowWriter<Summed>,
     rows: u64,
 }
 
@@ -42,7 +43,8 @@ impl<'a> ParquetFile<'a> {
             .with_properties(properties(table))
             // Other readers, and our own, should see plain strings, whatever encoding was used in memory.
             .with_skip_arrow_metadata(true);
-        let writer = ArrowWriter::try_new_with_options(file, schema.clone(), options)?;
+        let mut writer = ArrowWriter::try_new_with_options(Summed::new(file), schema.clone(), options)?;
+        writer.append_key_value_metadata(checksum::entry());
         Ok(ParquetFile { folder, stem, schema, table, writer, rows: 0 })
     }
 
@@ -62,7 +64,7 @@ impl<'a> ParquetFile<'a> {
             return Ok(TableFacts::default());
         }
         let path = self.folder.path().join(&unfinished);
-        let file = self.writer.into_inner()?;
+        let file = self.writer.into_inner()?.finish().map_err(Error::io("write", &path))?;
         file.sync_all().map_err(Error::io("write", &path))?;
         let bytes = file.metadata().map_err(Error::io("read", &path))?.len();
         self.folder.rename(&unfinished, &format!("{}.{EXTENSION}", self.stem))?;
@@ -123,9 +125,14 @@ pub(crate) fn facts_of(dataset: &Folder) -> Result<TableFacts, Error> {
 /// Rows and bytes of one file, from its footer.
 pub(crate) fn facts_of_file(file: &File, path: &Path) -> Result<TableFacts, Error> {
     let bytes = file.metadata().map_err(Error::io("read", path))?.len();
-    let footer = ParquetMetaDataReader::new()
-        .parse_and_finish(file)
-        .map_err(|error| Error::Damaged { path: path.to_path_buf(), reason: error.to_string() })?;
+    let damaged = |reason: String| Error::Damaged { path: path.to_path_buf(), reason };
+    if bytes == 0 {
+        return Err(damaged("it is empty".to_string()));
+    }
+    if !checksum::has_footer(file).map_err(Error::io("read", path))? {
+        return Err(damaged("it does not end as a Parquet file does".to_string()));
+    }
+    let footer = ParquetMetaDataReader::new().parse_and_finish(file).map_err(|error| damaged(error.to_string()))?;
     let rows = u64::try_from(footer.file_metadata().num_rows()).unwrap_or(0);
     Ok(TableFacts { rows, bytes })
 }

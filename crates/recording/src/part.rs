@@ -1,11 +1,11 @@
 //! A part of a table: a Parquet file, or a stream that is still being written, up to its last complete group.
 
-use crate::private::Folder;
+use crate::checksum;
 use crate::reader::{self, Place};
 use crate::schema::Table;
-use crate::{Error, TABLES, TableFacts, parquet, stream};
+use crate::{Error, TableFacts};
 use ::parquet::arrow::ProjectionMask;
-use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use ::parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use arrow::array::RecordBatch;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,6 +23,7 @@ pub struct Part {
     table: &'static Table,
     path: PathBuf,
     rows: Rows,
+    facts: TableFacts,
     /// The start of its segment; 0 without segments.
     segment_ns: i64,
 }
@@ -39,12 +40,14 @@ enum Rows {
 pub(crate) type Parts = BTreeMap<&'static str, Vec<Part>>;
 
 impl Part {
-    pub(crate) fn of_closed(table: &'static Table, path: PathBuf) -> Part {
-        Part { table, path, rows: Rows::Parquet(None), segment_ns: 0 }
+    /// A Parquet file. With `held` it stays readable when it is deleted; otherwise it is opened when it is read.
+    pub(crate) fn of_parquet(table: &'static Table, path: PathBuf, facts: TableFacts, held: Option<File>) -> Part {
+        Part { table, path, rows: Rows::Parquet(held.map(Arc::new)), facts, segment_ns: 0 }
     }
 
-    pub(crate) fn of_held(table: &'static Table, path: PathBuf, file: File) -> Part {
-        Part { table, path, rows: Rows::Parquet(Some(Arc::new(file))), segment_ns: 0 }
+    /// A stream, up to `facts.bytes`.
+    pub(crate) fn of_stream(table: &'static Table, path: PathBuf, facts: TableFacts, file: File) -> Part {
+        Part { table, path, rows: Rows::Stream(Arc::new(file), facts.bytes), facts, segment_ns: 0 }
     }
 
     pub(crate) fn in_segment(self, segment_ns: i64) -> Part {
@@ -53,6 +56,45 @@ impl Part {
 
     pub(crate) fn segment_ns(&self) -> i64 {
         self.segment_ns
+    }
+
+    pub(crate) fn table(&self) -> &'static Table {
+        self.table
+    }
+
+    /// Rows and bytes, as its file says.
+    pub(crate) fn facts(&self) -> TableFacts {
+        self.facts
+    }
+
+    /// Counts rows as damaged.
+    pub(crate) fn lose(&mut self, rows: u64) {
+        self.facts.rows = self.facts.rows.saturating_sub(rows);
+    }
+
+    /// Compares all bytes with their checksums. Returns what is damaged.
+    pub(crate) fn damage(&self) -> Option<Damage> {
+        match &self.rows {
+            Rows::Stream(file, bytes) => {
+                let unread = reader::damage(file, *bytes, self.table)?;
+                let why = format!("{} bytes of it are damaged", unread.bytes);
+                Some(Damage { rows: unread.rows, why, leaves_rest: true })
+            }
+            Rows::Parquet(held) => {
+                let check = |file: &File| Ok((checksum::is_whole(file)?, checksum::has_footer(file)?));
+                let checked = match held {
+                    Some(file) => check(file),
+                    None => File::open(&self.path).and_then(|file| check(&file)),
+                };
+                let why = match checked {
+                    Ok((Some(false), _)) => "its bytes do not match its checksum".to_string(),
+                    Ok((None, false)) => "it does not end as a Parquet file does".to_string(),
+                    Ok(_) => return None,
+                    Err(error) => error.to_string(),
+                };
+                Some(Damage { rows: Some(self.facts.rows), why, leaves_rest: false })
+            }
+        }
     }
 
     /// The file, by its name in the recording.
@@ -86,7 +128,9 @@ impl Part {
                 // Open the held file again: each reader needs a file offset of its own.
                 let path = held.as_ref().map_or_else(|| self.path.clone(), |file| name_of(file));
                 let file = File::open(path).map_err(Error::io("open", &self.path))?;
-                let mut builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(damaged)?;
+                let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+                let mut builder =
+                    ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).map_err(damaged)?;
                 if let Some(columns) = columns {
                     let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
                     builder = builder.with_projection(mask);
@@ -135,45 +179,13 @@ impl Iterator for Batches {
     }
 }
 
-/// Opens all parts in a folder of tables, closed or not, and counts the rows of each table. Each file is kept open.
-pub(crate) fn held(folder: &Folder, parts: &mut Parts, facts: &mut BTreeMap<String, TableFacts>) -> Result<(), Error> {
-    for table in TABLES {
-        let Some(dataset) = folder.inner(table.name)? else { continue };
-        // A stream may have become a Parquet file meanwhile, so the dataset is listed again.
-        let (found, of_it) = match dataset_parts(&dataset, table) {
-            Err(error) if error.is_not_found() => dataset_parts(&dataset, table)?,
-            found => found?,
-        };
-        if of_it.rows > 0 {
-            parts.entry(table.name).or_default().extend(found);
-            let all = facts.entry(table.name.to_string()).or_default();
-            all.rows = all.rows.saturating_add(of_it.rows);
-            all.bytes = all.bytes.saturating_add(of_it.bytes);
-        }
-    }
-    Ok(())
-}
-
-fn dataset_parts(dataset: &Folder, table: &'static Table) -> Result<(Vec<Part>, TableFacts), Error> {
-    let (mut parts, mut facts) = (Vec::new(), TableFacts::default());
-    let whole = dataset.stems(parquet::EXTENSION)?;
-    for stem in &whole {
-        let name = format!("{stem}.{}", parquet::EXTENSION);
-        let (file, path) = (dataset.open_file(&name)?, dataset.path().join(name));
-        let of_file = parquet::facts_of_file(&file, &path)?;
-        facts.rows = facts.rows.saturating_add(of_file.rows);
-        facts.bytes += of_file.bytes;
-        parts.push(Part::of_held(table, path, file));
-    }
-    for stem in dataset.stems(stream::EXTENSION)?.iter().filter(|stem| !whole.contains(stem)) {
-        let name = format!("{stem}.{}", stream::EXTENSION);
-        let (file, path) = (dataset.open_file(&name)?, dataset.path().join(name));
-        let (bytes, rows) = reader::whole(&file, &path)?;
-        facts.rows = facts.rows.saturating_add(rows);
-        facts.bytes += bytes;
-        parts.push(Part { table, path, rows: Rows::Stream(Arc::new(file), bytes), segment_ns: 0 });
-    }
-    Ok((parts, facts))
+/// The damaged rows of a part.
+pub(crate) struct Damage {
+    /// Number of rows that can't be read; None if it is unknown.
+    pub(crate) rows: Option<u64>,
+    pub(crate) why: String,
+    /// Whether the other rows of the part can be read.
+    pub(crate) leaves_rest: bool,
 }
 
 impl Error {

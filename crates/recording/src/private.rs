@@ -3,15 +3,23 @@
 
 use crate::Error;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, RawMode};
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const PRIVATE_FILE: RawMode = 0o600;
 const PRIVATE_FOLDER: RawMode = 0o700;
+/// Folders in folders whose files are counted: a segment has two.
+const DEEPEST: usize = 8;
+/// The unit of a file's blocks (stat(2)).
+const BLOCK_BYTES: u64 = 512;
+/// The extension of files that salvage has set aside.
+pub(crate) const SET_ASIDE: &str = "set-aside";
 
 /// A folder that is kept open, so that renaming or replacing its path does not redirect operations on it.
 ///
@@ -58,7 +66,12 @@ impl Folder {
 
     /// Opens a folder in it; None if it does not exist.
     pub(crate) fn inner(&self, name: &str) -> Result<Option<Folder>, Error> {
-        let path = self.path_of(name)?;
+        self.path_of(name)?;
+        self.inner_at(OsStr::new(name))
+    }
+
+    fn inner_at(&self, name: &OsStr) -> Result<Option<Folder>, Error> {
+        let path = self.path.join(name);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match rustix::fs::openat(&self.descriptor, name, flags, Mode::empty()) {
             Ok(descriptor) => Ok(Some(Folder { descriptor, path })),
@@ -105,10 +118,10 @@ impl Folder {
         Ok(bytes)
     }
 
-    /// Creates a file in the folder; an existing one of that name is removed first.
+    /// Creates a file in the folder; whatever has that name is removed first.
     pub(crate) fn create_file(&self, name: &str) -> Result<File, Error> {
         let path = self.path_of(name)?;
-        self.remove(name)?;
+        self.remove_all(name)?;
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         rustix::fs::openat(&self.descriptor, name, flags, Mode::from_raw_mode(PRIVATE_FILE))
             .map(File::from)
@@ -133,18 +146,71 @@ impl Folder {
         }
     }
 
-    /// Removes a folder with its files and subfolders, if it exists. Removes links without following them.
+    /// Removes whatever has this name: a file, a link, which is not followed, or a folder with all that is in it. An
+    /// entry that can't be removed does not keep the others from being removed.
     pub(crate) fn remove_all(&self, name: &str) -> Result<(), Error> {
-        let Some(inner) = self.inner(name)? else { return Ok(()) };
-        for entry in inner.names()? {
-            match rustix::fs::unlinkat(&inner.descriptor, &entry, AtFlags::empty()) {
-                Ok(()) => {}
-                Err(error) if error == rustix::io::Errno::ISDIR => inner.remove_all(&entry)?,
-                Err(error) => return Err(Error::errno("remove", &inner.path.join(entry))(error)),
+        self.path_of(name)?;
+        self.remove_tree(OsStr::new(name))
+    }
+
+    fn remove_tree(&self, name: &OsStr) -> Result<(), Error> {
+        let path = self.path.join(name);
+        match rustix::fs::unlinkat(&self.descriptor, name, AtFlags::empty()) {
+            Ok(()) => return Ok(()),
+            Err(error) if error == rustix::io::Errno::NOENT => return Ok(()),
+            Err(error) if error == rustix::io::Errno::ISDIR => {}
+            Err(error) => return Err(Error::errno("remove", &path)(error)),
+        }
+        let mut failed = None;
+        if let Some(inner) = self.inner_at(name)? {
+            for entry in inner.entries()? {
+                failed = failed.or(inner.remove_tree(&entry).err());
             }
         }
-        rustix::fs::unlinkat(&self.descriptor, name, AtFlags::REMOVEDIR)
-            .map_err(Error::errno("remove", &self.path.join(name)))
+        let removed = rustix::fs::unlinkat(&self.descriptor, name, AtFlags::REMOVEDIR);
+        failed.map_or(Ok(()), Err).and_then(|()| removed.map_err(Error::errno("remove", &path)))
+    }
+
+    /// Bytes on the disk that a file takes, or a folder with all that is in it. Folders that can't be read count as nothing.
+    pub(crate) fn bytes_of(&self, name: &str) -> u64 {
+        self.bytes_below(OsStr::new(name), DEEPEST)
+    }
+
+    fn bytes_below(&self, name: &OsStr, depth: usize) -> u64 {
+        let Ok(facts) = rustix::fs::statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW) else { return 0 };
+        match rustix::fs::FileType::from_raw_mode(facts.st_mode) {
+            // A file with holes takes less than its length, and a short file less than its blocks.
+            rustix::fs::FileType::RegularFile => {
+                facts.st_size.unsigned_abs().min(facts.st_blocks.unsigned_abs().saturating_mul(BLOCK_BYTES))
+            }
+            rustix::fs::FileType::Directory if depth > 0 => {
+                let Ok(Some(inner)) = self.inner_at(name) else { return 0 };
+                let entries = inner.entries().unwrap_or_default();
+                entries.iter().map(|entry| inner.bytes_below(entry, depth - 1)).fold(0, u64::saturating_add)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Whether the folder has an entry of this name, whatever it is.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        rustix::fs::statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// Whether an entry of this name is a regular file.
+    pub(crate) fn has_file(&self, name: &str) -> bool {
+        rustix::fs::statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|facts| rustix::fs::FileType::from_raw_mode(facts.st_mode).is_file())
+    }
+
+    /// Gives an entry a name under which nothing reads it, and returns the name.
+    pub(crate) fn set_aside(&self, name: &str) -> Result<String, Error> {
+        let numbered = (2..).map(|number| format!("{name}.{SET_ASIDE}-{number}"));
+        let mut names = std::iter::once(format!("{name}.{SET_ASIDE}")).chain(numbered);
+        let aside = names.find(|aside| !self.has(aside)).unwrap_or_default();
+        self.path_of(name)?;
+        self.rename(name, &aside)?;
+        Ok(aside)
     }
 
     /// Replaces a file: a reader, or a crash, sees either the old or the new text.
@@ -168,16 +234,22 @@ impl Folder {
         self.rename(reserve, name)
     }
 
+    /// Names of all files and folders in it, in order. Helenus's own names are ASCII; other names are listed as well,
+    /// because these files belong to somebody else.
     pub(crate) fn names(&self) -> Result<Vec<String>, Error> {
-        let read = || -> rustix::io::Result<Vec<String>> {
+        let mut names: Vec<String> =
+            self.entries()?.into_iter().map(|name| name.to_string_lossy().into_owned()).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn entries(&self) -> Result<Vec<OsString>, Error> {
+        let read = || -> rustix::io::Result<Vec<OsString>> {
             let mut names = Vec::new();
             for entry in Dir::read_from(&self.descriptor)? {
-                // Helenus's own file names are ASCII. Other names are listed as well, because these files belong to
-                // somebody else.
-                names.push(entry?.file_name().to_string_lossy().into_owned());
+                names.push(OsStr::from_bytes(entry?.file_name().to_bytes()).to_os_string());
             }
             names.retain(|name| name != "." && name != "..");
-            names.sort();
             Ok(names)
         };
         read().map_err(Error::errno("read", &self.path))
@@ -259,6 +331,25 @@ pub(crate) fn beside(path: &Path) -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     path.with_file_name(format!(".helenus-{}-{number}.unfinished", std::process::id()))
+}
+
+/// Bytes on the disk that a file takes, or a folder with all that is in it, whatever is damaged in it.
+#[must_use]
+pub fn bytes_of(path: &Path) -> u64 {
+    in_its_folder(path, |folder, name| Ok(folder.bytes_of(name))).unwrap_or(0)
+}
+
+/// Removes whatever is at a path: a file, a link, which is not followed, or a folder with all that is in it. Succeeds if
+/// nothing is there.
+pub fn remove_all(path: &Path) -> Result<(), Error> {
+    in_its_folder(path, Folder::remove_all)
+}
+
+fn in_its_folder<T>(path: &Path, work: impl FnOnce(&Folder, &str) -> Result<T, Error>) -> Result<T, Error> {
+    let no_name = || Error::Io { action: "find", path: path.to_path_buf(), source: ErrorKind::InvalidInput.into() };
+    let name = path.file_name().and_then(OsStr::to_str).ok_or_else(no_name)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    work(&Folder::open(folder)?, name)
 }
 
 /// Writes a whole file that only its owner can read, as [`Output`] does.

@@ -45,8 +45,7 @@ pub(crate) fn read(
 ) -> Result<Option<Unread>, Error> {
     let bytes = file.metadata().map_err(|source| Error::Io { action: "read", path: table.name.into(), source })?.len();
     let stream = Stream { file, bytes, checked: Cell::new(0) };
-    let is_sealed = stream.find_magic(0).is_some_and(|at| at < MOST_OF_A_HEAD) || stream.next_group(0).is_some();
-    if is_sealed { stream.read_sealed(table, &mut each) } else { stream.read_unsealed(table, &mut each) }
+    if stream.is_sealed() { stream.read_sealed(table, true, &mut each) } else { stream.read_unsealed(table, &mut each) }
 }
 
 /// How far a sealed stream has been read.
@@ -115,6 +114,16 @@ pub(crate) fn next(file: &File, bytes: u64, place: &mut Place) -> Option<RecordB
     }
 }
 
+/// The damaged groups of a stream before the offset `bytes`. Compares checksums, and decodes no rows.
+pub(crate) fn damage(file: &File, bytes: u64, table: &Table) -> Option<Unread> {
+    let stream = Stream { file, bytes, checked: Cell::new(0) };
+    // Groups of older versions have no checksums.
+    if !stream.is_sealed() {
+        return None;
+    }
+    stream.read_sealed(table, false, &mut |_| Ok(())).ok()?
+}
+
 struct Stream<'a> {
     file: &'a File,
     bytes: u64,
@@ -123,9 +132,14 @@ struct Stream<'a> {
 }
 
 impl Stream<'_> {
+    fn is_sealed(&self) -> bool {
+        self.find_magic(0).is_some_and(|at| at < MOST_OF_A_HEAD) || self.next_group(0).is_some()
+    }
+
     fn read_sealed(
         &self,
         table: &Table,
+        decodes: bool,
         each: &mut impl FnMut(RecordBatch) -> Result<(), Error>,
     ) -> Result<Option<Unread>, Error> {
         let mut place = Place::begin(table)?;
@@ -134,7 +148,7 @@ impl Stream<'_> {
             unread.bytes += bytes;
             unread.rows = unread.rows.zip(rows).map(|(all, rows)| all.saturating_add(rows));
         };
-        while let Some(step) = self.step(&mut place) {
+        while let Some(step) = self.step_to(&mut place, decodes) {
             lose(step.lost_bytes, Some(step.lost_rows));
             if let Some(batch) = step.batch {
                 each(batch)?;
@@ -150,6 +164,11 @@ impl Stream<'_> {
 
     /// Reads the next group, and skips bytes that are none. None if no complete group follows.
     fn step(&self, place: &mut Place) -> Option<Step> {
+        self.step_to(place, true)
+    }
+
+    /// The same; without `decodes`, rows are only counted.
+    fn step_to(&self, place: &mut Place, decodes: bool) -> Option<Step> {
         if place.at >= self.bytes {
             return None;
         }
@@ -169,6 +188,9 @@ impl Stream<'_> {
         place.next_row = seal.first_row.saturating_add(rows);
         if rows == 0 {
             place.schema = Some((seal.schema, group));
+            return Some(Step { lost_rows: gap, ..Step::default() });
+        }
+        if !decodes {
             return Some(Step { lost_rows: gap, ..Step::default() });
         }
         let batch = place.schema_of(&seal).and_then(|message| decode(message, &group));
@@ -312,6 +334,16 @@ impl Stream<'_> {
         let mut window = vec![0; 1 << 16];
         let mut at = from;
         while at + (MAGIC.len() as u64) <= self.bytes {
+            match rustix::fs::seek(self.file, rustix::fs::SeekFrom::Data(at)) {
+                // A file may claim any size: holes are not read. A mark may begin in the last bytes before the data.
+                Ok(data) => at = at.max(data.saturating_sub(MAGIC.len() as u64)),
+                Err(rustix::io::Errno::NXIO) => return None,
+                // The file system does not tell.
+                Err(_) => {}
+            }
+            if at + (MAGIC.len() as u64) > self.bytes {
+                return None;
+            }
             let length = (window.len() as u64).min(self.bytes - at) as usize;
             self.file.read_exact_at(&mut window[..length], at).ok()?;
             if let Some(found) = window[..length].windows(MAGIC.len()).position(|bytes| bytes == MAGIC) {

@@ -1,8 +1,9 @@
 //! Opens recordings for reading.
 
-use crate::manifest::{Manifest, State};
+use crate::found::{self, Files, Found, add_losses};
+use crate::manifest::{Loss, Manifest, State};
 use crate::parquet::{self, ParquetFile};
-use crate::part::{self, Part, Parts};
+use crate::part::{Part, Parts};
 use crate::private::Folder;
 use crate::{BatchBuilder, Error, TABLES, kept, salvage};
 use arrow::array::AsArray;
@@ -17,8 +18,12 @@ use std::sync::Arc;
 pub struct Recording {
     folder: PathBuf,
     manifest: Manifest,
-    /// For a growing recording or one with segments: its parts when it was opened.
-    held: Option<Arc<Parts>>,
+    /// Its parts when it was opened.
+    parts: Arc<Parts>,
+    /// Files that can't be read.
+    skipped: Vec<Loss>,
+    /// Whether all bytes were compared with their checksums.
+    is_verified: bool,
 }
 
 impl Recording {
@@ -27,43 +32,85 @@ impl Recording {
     /// A recording that is still being written has the rows that are on the disk when it is opened, whatever its
     /// recorder does to its files afterwards. A kept recording has the rows of all its segments.
     ///
+    /// A file that can't be read is skipped: it is among [`Recording::skipped`] and the losses of the manifest. Bytes that
+    /// have changed within a file are found by [`Recording::verify`].
+    ///
     /// Fails if there is no recording, if it has a newer format, if it was never closed, and if it is closed and empty.
     /// The error says what to do.
     pub fn open(path: &Path) -> Result<Recording, Error> {
         let (folder, manifest) = Manifest::read(path)?;
         if manifest.kept.is_some() {
-            let (manifest, parts) = kept::read(&folder, manifest)?;
-            return Ok(Recording { folder: path.to_path_buf(), manifest, held: Some(Arc::new(parts)) });
+            return Ok(Recording::of(path, kept::read(&folder, manifest)?));
         }
         let manifest = match manifest.state {
             State::Writing => match salvage::is_written(&folder) {
-                true => return Recording::of_growing(path, &folder, manifest),
+                true => {
+                    let found = Found::in_folder(&folder, Files::Growing)?;
+                    let losses = found.losses("");
+                    return Ok(Recording::of(path, (manifest, found, losses)));
+                }
                 // The recording may have been closed meanwhile.
-                false => Manifest::read_in(&folder)?,
+                false => Manifest::read_or_made(&folder)?,
             },
             _ => manifest,
         };
         if manifest.state == State::Writing {
             return Err(Error::NotClosed { path: path.to_path_buf(), pid: manifest.writer_pid });
         }
-        for (name, facts) in &manifest.tables {
-            let found = folder.inner(name)?.map(|dataset| parquet::facts_of(&dataset)).transpose()?.unwrap_or_default();
-            if found.rows != facts.rows {
-                let reason = format!("{} of its {} rows are there", found.rows, facts.rows);
-                return Err(Error::Damaged { path: path.join(name), reason });
-            }
+        let mut found = Found::in_folder(&folder, Files::Closed)?;
+        found.compare(&manifest.tables);
+        let losses = found.losses("");
+        if found.facts.is_empty() {
+            let reasons: Vec<&str> = losses.iter().map(|loss| loss.reason.as_str()).collect();
+            return Err(match reasons.is_empty() {
+                true => Error::Empty(path.to_path_buf()),
+                false => Error::Damaged { path: path.to_path_buf(), reason: reasons.join("; ") },
+            });
         }
-        if manifest.tables.values().all(|facts| facts.rows == 0) {
-            return Err(Error::Empty(path.to_path_buf()));
-        }
-        Ok(Recording { folder: path.to_path_buf(), manifest, held: None })
+        Ok(Recording::of(path, (manifest, found, losses)))
     }
 
-    fn of_growing(path: &Path, folder: &Folder, mut manifest: Manifest) -> Result<Recording, Error> {
-        let mut parts = Parts::new();
-        manifest.tables.clear();
-        part::held(folder, &mut parts, &mut manifest.tables)?;
-        Ok(Recording { folder: path.to_path_buf(), manifest, held: Some(Arc::new(parts)) })
+    fn of(path: &Path, (mut manifest, found, losses): (Manifest, Found, Vec<Loss>)) -> Recording {
+        add_losses(&mut manifest, &losses);
+        let skipped = manifest.made_because().chain(losses).collect();
+        manifest.tables = found.facts;
+        let parts = Arc::new(found.parts);
+        Recording { folder: path.to_path_buf(), manifest, parts, skipped, is_verified: false }
+    }
+
+    /// Compares the bytes of all files with their checksums, and skips what is damaged. With a window, in ns since the
+    /// Unix epoch, only in the segments with rows of it. Files of versions without checksums are not looked at.
+    pub fn verify(&mut self, window: Option<(i64, i64)>) {
+        if self.is_verified {
+            return;
+        }
+        self.is_verified = window.is_none();
+        let begins = self.segments();
+        let is_wanted = |part: &Part| {
+            window.is_none_or(|(from_ns, to_ns)| {
+                part.segment_ns() <= to_ns && end_of(part, &begins) >= from_ns.saturating_sub(SLACK_NS)
+            })
+        };
+        let mut parts = Parts::clone(&self.parts);
+        let mut losses = Vec::new();
+        found::verify(&mut parts, is_wanted, |part, damage| {
+            let name = part.path().strip_prefix(&self.folder).unwrap_or(part.path()).display();
+            let what = if damage.leaves_rest { "" } else { " is skipped" };
+            let reason = format!("{name}{what}: {}", damage.why);
+            losses.push(Loss { table: part.table().name.to_string(), rows: damage.rows, reason });
+        });
+        if losses.is_empty() {
+            return;
+        }
+        self.manifest.tables = found::facts_of(&parts);
+        add_losses(&mut self.manifest, &losses);
+        self.skipped.extend(losses);
+        self.parts = Arc::new(parts);
+    }
+
+    /// The files that opening or verifying could not read, with the reasons. They are among the losses of the manifest.
+    pub fn skipped(&self) -> &[Loss] {
+        &self.skipped
     }
 
     /// Whether more rows may follow.
@@ -87,8 +134,9 @@ impl Recording {
         }
         let mut last_ns = self.manifest.created_ns;
         for part in self.parts("sources")? {
-            for batch in part.batches_of(Some(&["time_ns"]))? {
-                let batch = batch?;
+            // The other parts tell the end without one that is damaged.
+            let Ok(batches) = part.batches_of(Some(&["time_ns"])) else { continue };
+            for batch in batches.map_while(Result::ok) {
                 let times = batch.column_by_name("time_ns").and_then(|times| times.as_primitive_opt::<Int64Type>());
                 last_ns = times.and_then(max).map_or(last_ns, |time| last_ns.max(time));
             }
@@ -98,24 +146,14 @@ impl Recording {
 
     /// When each segment began, ascending; empty for a recording without segments.
     pub(crate) fn segments(&self) -> Vec<i64> {
-        let parts = self.held.iter().flat_map(|held| held.values()).flatten();
+        let parts = self.parts.values().flatten();
         let begins: BTreeSet<i64> = parts.map(Part::segment_ns).filter(|begin| *begin > 0).collect();
         begins.into_iter().collect()
     }
 
     /// The parts of a table, in the order in which they were written; empty if it has no rows.
     pub fn parts(&self, table: &str) -> Result<Vec<Part>, Error> {
-        if let Some(held) = &self.held {
-            return Ok(held.get(table).cloned().unwrap_or_default());
-        }
-        let Some(table) = TABLES.iter().find(|known| known.name == table) else { return Ok(Vec::new()) };
-        let Some(dataset) = Folder::open(&self.folder)?.inner(table.name)? else { return Ok(Vec::new()) };
-        let part = |stem: String| {
-            let name = format!("{stem}.{}", parquet::EXTENSION);
-            // Opens the file to check that it is a regular file and no link.
-            dataset.open_file(&name).map(|_| Part::of_closed(table, dataset.path().join(name)))
-        };
-        dataset.stems(parquet::EXTENSION)?.into_iter().map(part).collect()
+        Ok(self.parts.get(table).cloned().unwrap_or_default())
     }
 
     /// Paths of the files of a table, in order.
@@ -126,7 +164,7 @@ impl Recording {
     /// Replaces the rows of a table. Used for the results of explain, which are known only after a recording is closed.
     pub fn replace(&mut self, mut rows: BatchBuilder) -> Result<(), Error> {
         let table = rows.table();
-        if self.held.is_some() {
+        if self.is_growing() || self.manifest.kept.is_some() {
             return Err(Error::Growing(self.folder.clone()));
         }
         let folder = Folder::open(&self.folder)?.owned()?;
@@ -136,11 +174,21 @@ impl Recording {
         file.write(&rows.take()?).map_err(in_full)?;
         file.finish().map_err(in_full)?;
         self.manifest.tables.insert(table.name.to_string(), parquet::facts_of(&dataset)?);
-        self.manifest.write(&folder)
+        self.manifest.write(&folder)?;
+        self.parts = Arc::new(Found::in_folder(&folder, Files::Closed)?.parts);
+        Ok(())
     }
 
     /// Names of the tables that have rows.
     pub fn tables(&self) -> impl Iterator<Item = &'static str> {
         TABLES.iter().map(|table| table.name).filter(|name| self.manifest.tables.contains_key(*name))
     }
+}
+
+/// Rows of a segment may have times before its begin.
+pub(crate) const SLACK_NS: i64 = 10_000_000_000;
+
+/// The rows of a segment end where the next segment begins.
+pub(crate) fn end_of(part: &Part, begins: &[i64]) -> i64 {
+    begins.iter().copied().find(|begin| *begin > part.segment_ns()).unwrap_or(i64::MAX)
 }

@@ -7,7 +7,7 @@ use crate::private::Folder;
 use crate::reader::{self, Place};
 use crate::schema::Table;
 use crate::stream::{EXTENSION, PART};
-use crate::{Error, descriptors, parquet, salvage};
+use crate::{Error, TableFacts, descriptors, parquet, salvage};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -23,7 +23,8 @@ use std::path::Path;
 pub struct Tail {
     folder: Folder,
     is_kept: bool,
-    since_ns: i64,
+    /// The segment that is read first; None for all.
+    first: Option<String>,
     cursors: BTreeMap<&'static str, Cursor>,
     /// Whether each segment is closed, as its manifest said when it was read last.
     closed: BTreeMap<String, (Stamp, bool)>,
@@ -68,7 +69,15 @@ impl Tail {
         // A file for each table and segment.
         descriptors::allow_many();
         let is_kept = manifest.kept.is_some();
-        Ok(Tail { folder, is_kept, since_ns, cursors: BTreeMap::new(), closed: BTreeMap::new(), missed: 0 })
+        let begins_before = |name: &&String| {
+            let begin_ns = kept::segment(&folder, name).ok().flatten().map(|(_, manifest)| manifest.created_ns);
+            begin_ns.unwrap_or_else(|| kept::begin_of(name)) <= since_ns
+        };
+        let first = match is_kept && since_ns > 0 {
+            true => kept::names(&folder)?.iter().rfind(begins_before).cloned(),
+            false => None,
+        };
+        Ok(Tail { folder, is_kept, first, cursors: BTreeMap::new(), closed: BTreeMap::new(), missed: 0 })
     }
 
     /// Hands over the new rows of these tables since the last call, table by table, and of each the oldest first. Strings
@@ -95,11 +104,11 @@ impl Tail {
 
     /// Whether a process is writing the recording now.
     pub fn is_growing(&self) -> bool {
-        let is_closed = Manifest::read_in(&self.folder).is_ok_and(|manifest| manifest.state != State::Writing);
+        let is_closed = Manifest::read_or_made(&self.folder).is_ok_and(|manifest| manifest.state != State::Writing);
         !is_closed && salvage::is_written(&self.folder)
     }
 
-    /// Number of segments that were deleted before all of their rows were read, counted for each table.
+    /// Number of segments that were deleted or damaged before all of their rows were read, counted for each table.
     pub fn missed(&self) -> u64 {
         self.missed
     }
@@ -111,8 +120,7 @@ impl Tail {
             if !self.is_unfinished("", tables) {
                 return Ok(BTreeMap::new());
             }
-            let manifest = self.folder.open_file(FILE_NAME)?;
-            let is_closed = is_closed(&mut self.closed, "", &manifest, &self.folder)?;
+            let is_closed = is_closed(&mut self.closed, "", &self.folder)?;
             let again = Folder::open(self.folder.path())?;
             return Ok(BTreeMap::from([(String::new(), Some((again, is_closed)))]));
         }
@@ -123,21 +131,41 @@ impl Tail {
         self.closed.retain(|name, _| names.contains(name));
         let cursors = tables.iter().filter_map(|table| self.cursors.get(table.name));
         let open: BTreeSet<String> = cursors.flat_map(|cursor| cursor.open.keys().cloned()).collect();
-        let is_before = |place: usize| names.get(place + 1).is_some_and(|next| kept::begin_of(next) <= self.since_ns);
-        let is_new = |place: usize, name: &str| !is_before(place) && self.is_unfinished(name, tables);
-        let new = names.iter().enumerate().filter(|(place, name)| is_new(*place, name));
-        let wanted: BTreeSet<&String> = new.map(|(_, name)| name).chain(&open).collect();
+        let is_before = |name: &String| self.first.as_ref().is_some_and(|first| name < first);
+        let new = names.iter().filter(|name| !is_before(name) && self.is_unfinished(name, tables));
+        let wanted: BTreeSet<&String> = new.chain(&open).collect();
         let mut segments = BTreeMap::new();
         for name in wanted {
-            let closed = &mut self.closed;
-            let found =
-                kept::segment_with(&self.folder, name, |segment, manifest| is_closed(closed, name, manifest, segment))?;
+            let found = match kept::folder_of(&self.folder, name) {
+                Ok(Some(segment)) => is_closed(&mut self.closed, name, &segment).map(|closed| Some((segment, closed))),
+                other => other.map(|_| None),
+            };
+            let found = match found {
+                Err(error) if error.is_of_the_machine() => return Err(error),
+                // It is damaged, and keeps no other from being read.
+                Err(_) => {
+                    self.missed += self.finish(name, tables);
+                    continue;
+                }
+                Ok(found) => found,
+            };
             // A segment that is listed and has no manifest is being created or deleted.
             if found.is_some() || open.contains(name) {
                 segments.insert(name.clone(), found);
             }
         }
         Ok(segments)
+    }
+
+    /// Reads nothing more of a segment; returns for how many tables.
+    fn finish(&mut self, name: &str, tables: &[&'static Table]) -> u64 {
+        let mut finished = 0;
+        for table in tables {
+            let cursor = self.cursors.entry(table.name).or_insert_with(|| Cursor::new(table));
+            cursor.open.remove(name);
+            finished += u64::from(cursor.finished.insert(name.to_string()));
+        }
+        finished
     }
 
     /// Whether one of these tables still has to be read from a segment.
@@ -148,17 +176,16 @@ impl Tail {
 }
 
 /// Whether a segment is closed, as its manifest says; read again if the manifest has changed.
-fn is_closed(
-    known: &mut BTreeMap<String, (Stamp, bool)>,
-    name: &str,
-    manifest: &File,
-    segment: &Folder,
-) -> Result<bool, Error> {
-    let stamp = stamp(manifest).map_err(Error::io("read", segment.path()))?;
+fn is_closed(known: &mut BTreeMap<String, (Stamp, bool)>, name: &str, segment: &Folder) -> Result<bool, Error> {
+    let stamp = match segment.open_file(FILE_NAME) {
+        Ok(manifest) => stamp(&manifest).map_err(Error::io("read", segment.path()))?,
+        Err(error) if error.is_not_found() || error.is_of_the_machine() => return Err(error),
+        Err(_) => Stamp::default(),
+    };
     if let Some((_, is_closed)) = known.get(name).filter(|(known, _)| *known == stamp) {
         return Ok(*is_closed);
     }
-    let is_closed = Manifest::read_in(segment)?.state != State::Writing;
+    let is_closed = Manifest::read_or_made(segment)?.state != State::Writing;
     known.insert(name.to_string(), (stamp, is_closed));
     Ok(is_closed)
 }
@@ -168,7 +195,7 @@ impl Cursor {
         Cursor { schema: table.stream_schema(), open: BTreeMap::new(), finished: BTreeSet::new() }
     }
 
-    /// Opens the files of segments that are not open yet; returns how many were deleted before.
+    /// Opens the files of segments that are not open yet; returns how many were deleted before, or are damaged.
     fn open_all(&mut self, table: &'static Table, segments: &BTreeMap<String, Segment>) -> Result<u64, Error> {
         let mut missed = 0;
         for (name, segment) in segments {
@@ -177,7 +204,16 @@ impl Cursor {
             };
             let reading = self.open.entry(name.clone()).or_default();
             if reading.is_none() {
-                *reading = Reading::open(folder, table)?;
+                match Reading::open(folder, table) {
+                    Ok(opened) => *reading = opened,
+                    Err(error) if error.is_of_the_machine() => return Err(error),
+                    Err(_) => {
+                        missed += 1;
+                        self.open.remove(name);
+                        self.finished.insert(name.clone());
+                        continue;
+                    }
+                }
             }
             let is_gone = || folder.open_file(FILE_NAME).is_err_and(|error| error.is_not_found());
             if reading.is_none() && *is_closed && is_gone() {
@@ -187,7 +223,7 @@ impl Cursor {
         Ok(missed)
     }
 
-    /// Reads what these segments have; returns how many of them were deleted before they could be opened.
+    /// Reads what these segments have; returns how many of them were deleted before they could be opened, or are damaged.
     fn read(
         &mut self,
         table: &'static Table,
@@ -198,8 +234,22 @@ impl Cursor {
         for (name, segment) in segments {
             match self.open.get_mut(name) {
                 Some(Some(reading)) => {
-                    while let Some(batch) = reading.next()? {
-                        each(&table.fit(&batch, &self.schema)?);
+                    let mut read_all = || -> Result<(), Error> {
+                        while let Some(batch) = reading.next()? {
+                            each(&table.fit(&batch, &self.schema)?);
+                        }
+                        Ok(())
+                    };
+                    match read_all() {
+                        Err(error) if error.is_of_the_machine() => return Err(error),
+                        // Rows after the damage are not read.
+                        Err(_) => {
+                            missed += 1;
+                            self.open.remove(name);
+                            self.finished.insert(name.clone());
+                            continue;
+                        }
+                        Ok(()) => {}
                     }
                 }
                 Some(None) => missed += u64::from(segment.is_none()),
@@ -234,7 +284,9 @@ impl Reading {
         for stem in dataset.stems(parquet::EXTENSION)? {
             let name = format!("{stem}.{}", parquet::EXTENSION);
             match dataset.open_file(&name) {
-                Ok(file) => batches.push_back(Part::of_held(table, dataset.path().join(name), file).batches()?),
+                Ok(file) => batches.push_back(
+                    Part::of_parquet(table, dataset.path().join(name), TableFacts::default(), Some(file)).batches()?,
+                ),
                 // Deleted meanwhile.
                 Err(error) if error.is_not_found() => {}
                 Err(error) => return Err(error),

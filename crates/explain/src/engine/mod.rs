@@ -27,7 +27,7 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, lit};
 use futures::TryStreamExt;
 use helenus_recording::schema::{TABLES, Table};
-use helenus_recording::{Manifest, Recording, Repeated, repeated};
+use helenus_recording::{Loss, Manifest, Recording, Repeated, repeated};
 use memory::Memory;
 use std::any::{Any, TypeId};
 use std::cell::RefCell;
@@ -53,7 +53,7 @@ pub struct Engine {
     runtime: Runtime,
     manifests: Vec<Manifest>,
     /// Keeps the files of growing recordings open.
-    _recordings: Vec<Recording>,
+    recordings: Vec<Recording>,
     provider: Provider,
     memory: Memory,
     /// The window of rows to keep; None for whole recordings.
@@ -89,6 +89,10 @@ impl Engine {
         if recordings.is_empty() {
             return Err(Error::NoRecording);
         }
+        let mut recordings = recordings.to_vec();
+        // A damaged file would end every query that reads it.
+        recordings.iter_mut().for_each(|one| one.verify(window.map(|window| (window.start, window.end))));
+        let recordings = recordings.as_slice();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let config = SessionConfig::new()
@@ -125,7 +129,7 @@ impl Engine {
             context,
             runtime,
             manifests,
-            _recordings: recordings.to_vec(),
+            recordings: recordings.to_vec(),
             provider,
             memory,
             window,
@@ -142,6 +146,11 @@ impl Engine {
     /// Manifests of the recordings, in the order in which they were opened.
     pub fn manifests(&self) -> &[Manifest] {
         &self.manifests
+    }
+
+    /// The files that can't be read and are skipped. They are among the losses of the manifests.
+    pub fn skipped(&self) -> impl Iterator<Item = &Loss> {
+        self.recordings.iter().flat_map(Recording::skipped)
     }
 
     /// The provider of the requests that are judged.

@@ -28,6 +28,7 @@ use serde::Serialize;
 use serde_json::Value;
 use server::{PoolSeries, ReportPause, ReportSource, TableSeries};
 use spectrogram::ReportSpectrogram;
+use std::collections::HashSet;
 use valves::ValveSeries;
 
 /// The data of a report's page, embedded as JSON.
@@ -197,8 +198,9 @@ impl Report {
             .collect();
         errors.sort_by_key(|error| std::cmp::Reverse(error.count));
         let mut nodes: Vec<ReportNode> = Vec::new();
+        let mut known = HashSet::new();
         for node in manifests.iter().flat_map(|manifest| &manifest.nodes) {
-            if nodes.iter().all(|known| known.address != node.address) {
+            if known.insert(&node.address) {
                 nodes.push(ReportNode { address: node.address.clone(), version: node.cassandra.clone() });
             }
         }

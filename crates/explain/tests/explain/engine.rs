@@ -1,7 +1,7 @@
 //! Tests of SQL over recordings.
 
-use crate::world::{MS, Phase, S, World};
-use helenus_explain::{Engine, Error, RECORDING_COLUMN};
+use crate::world::{MS, Phase, S, T0, World};
+use helenus_explain::{Engine, Error, Options, RECORDING_COLUMN, explain};
 use helenus_recording::schema::TABLES;
 use helenus_recording::{Manifest, Recorder, Recording, rows};
 use tempfile::TempDir;
@@ -32,6 +32,28 @@ fn every_table_is_there_with_or_without_rows() {
     }
     assert_eq!(count(&engine, "requests"), 200);
     assert_eq!(count(&engine, "findings"), 0);
+}
+
+#[test]
+fn a_damaged_file_is_skipped_and_named_as_a_loss_and_all_else_is_explained() {
+    let folder = TempDir::new().unwrap();
+    let whole = small().record(&folder.path().join("r"));
+    let file = whole.files("threads").unwrap().remove(0);
+    let mut bytes = std::fs::read(&file).unwrap();
+    let at = bytes.len() / 4;
+    bytes[at] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    let recording = Recording::open(whole.folder()).unwrap();
+    // Within a window, too.
+    let span = (T0, T0 + 2 * S);
+    for engine in [Engine::open(&[recording.clone()]).unwrap(), Engine::open_within(&[recording], span).unwrap()] {
+        assert_eq!((count(&engine, "requests"), count(&engine, "threads")), (200, 0));
+        let [loss] = engine.skipped().collect::<Vec<_>>()[..] else { panic!("{:?}", engine.manifests()) };
+        assert!(loss.table == "threads" && loss.reason.starts_with("threads/part-0.parquet is skipped: "), "{loss:?}");
+        let explanation = explain(&engine, &Options::default()).unwrap();
+        let lost = explanation.findings.iter().find(|finding| finding.finding == "lost-data").unwrap();
+        assert!(format!("{lost:?}").contains("threads/part-0.parquet"), "{lost:?}");
+    }
 }
 
 #[test]

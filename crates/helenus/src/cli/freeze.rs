@@ -1,3 +1,4 @@
+use super::opened::say_skipped;
 use super::recorders;
 use crate::interrupt::cancel_on_signals;
 use crate::{flushed, terminal};
@@ -48,13 +49,15 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         false => recorders::recording_of(&super::nodes::address(&arguments.what)?.ip().to_string())?,
     };
     let cancel = cancel_on_signals()?;
-    let recording = flushed::recording(&path)?;
+    let mut recording = flushed::recording(&path)?;
     let out = arguments.output.unwrap_or_else(|| super::new_recording("freeze"));
     let ns = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
     let end_ns = recording.ends_ns()?.saturating_sub(ns(arguments.ago));
     let title =
         arguments.title.unwrap_or_else(|| format!("{}, {:?} frozen", recording.manifest().title, arguments.last));
     let window = (end_ns.saturating_sub(ns(arguments.last)), end_ns);
+    recording.verify(Some(window));
+    say_skipped(&recording.skipped().iter().collect::<Vec<_>>());
     let manifest = freeze(&recording, window, &out, (&title, &super::command_line()), &|| !cancel.is_cancelled())?;
     let rows = manifest.tables.values().map(|table| table.rows).sum();
     terminal::done(format_args!("{} rows in {}", terminal::count(rows), out.display()));

@@ -1,3 +1,4 @@
+use super::opened::say_skipped;
 use crate::interrupt::cancel_on_signals;
 use crate::terminal;
 use anyhow::Result;
@@ -26,7 +27,7 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Complete a recording whose writer was killed or whose disk was full
+    /// Complete a recording whose writer was killed or whose disk was full, and set aside damaged files
     #[command(after_help = "Example:\n  helenus recording salvage run.helenus")]
     Salvage {
         recording: PathBuf,
@@ -59,7 +60,8 @@ enum Command {
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     match arguments.command {
         Command::Info { recording, json } => {
-            let recording = Recording::open(&recording)?;
+            let mut recording = Recording::open(&recording)?;
+            recording.verify(None);
             let manifest = recording.manifest();
             let mut out = terminal::out();
             if json {
@@ -70,7 +72,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         }
         Command::Salvage { recording, json } => {
             let salvaged = salvage(&recording)?;
-            if salvaged.was_closed {
+            if salvaged.was_closed && salvaged.damaged.is_empty() {
                 terminal::done(format_args!(
                     "{} was closed properly: there is nothing to salvage",
                     recording.display()
@@ -114,7 +116,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                 recordings.len() - 1
             );
             let cancel = cancel_on_signals()?;
-            let parts = recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
+            let mut parts = recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
+            parts.iter_mut().for_each(|part| part.verify(None));
+            say_skipped(&parts.iter().flat_map(Recording::skipped).collect::<Vec<_>>());
             let title = parts.iter().map(|part| part.manifest().title.as_str()).collect::<Vec<_>>().join(" + ");
             let made_by = (title.as_str(), "helenus recording merge");
             let manifest = merge_while(&parts, &ahead, &output, made_by, &|| !cancel.is_cancelled())?;

@@ -2,7 +2,7 @@
 
 use super::{Kept, SEGMENTS, begin_of, name_of, names, segment};
 use crate::manifest::{Manifest, State};
-use crate::private::Folder;
+use crate::private::{Folder, SET_ASIDE};
 use crate::recorder::{Recorder, Summary, Waiting};
 use crate::{Clock, Error, Recording, salvage};
 use std::collections::BTreeMap;
@@ -23,8 +23,17 @@ const MOST_CLOSING: usize = 2;
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// If the wall clock was set by more than this, later segments have a new clock offset.
 const SAME_CLOCK_NS: i64 = 1_000_000_000;
-/// A segment gets this name while it is deleted, so that no reader opens it.
+/// A segment's name begins with this while it is deleted, so that no reader opens it.
 const DELETED: &str = "deleted";
+
+/// Age and size of a segment.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// Its begin on CLOCK_MONOTONIC. That of a segment of another boot is by the wall clock, and may be wrong.
+    begin_ns: i64,
+    /// Bytes that it takes on the disk.
+    bytes: u64,
+}
 
 /// Writes a kept recording, one segment after the other.
 #[derive(Debug)]
@@ -38,8 +47,8 @@ pub struct Keeper {
     /// Segments that are being converted to Parquet, by name.
     pub(super) closing: Vec<(String, JoinHandle<Result<(), Error>>)>,
     retry_at: Option<Instant>,
-    /// Size in bytes of closed segments, by name.
-    sizes: BTreeMap<String, u64>,
+    /// Age and size of segments that do not change any more, by name.
+    known: BTreeMap<String, Known>,
     segments: usize,
     bytes: u64,
 }
@@ -86,7 +95,7 @@ impl Keeper {
             begun: Instant::now(),
             closing: Vec::new(),
             retry_at: None,
-            sizes: BTreeMap::new(),
+            known: BTreeMap::new(),
             segments: 1,
             bytes: 0,
         };
@@ -176,7 +185,11 @@ impl Keeper {
         // Keep the later unfinished segments, too: they are newer than the first.
         if let Some(first) = unfinished.first().cloned() {
             let paths: Vec<_> = unfinished.iter().map(|name| self.folder.path().join(SEGMENTS).join(name)).collect();
-            let salvage_all = move || paths.iter().try_for_each(|path| salvage::salvage(path).map(|_| ()));
+            let salvage_all = move || {
+                let failed = paths.iter().filter_map(|path| salvage::salvage(path).err());
+                // All are tried; the first error is reported.
+                failed.collect::<Vec<_>>().into_iter().next().map_or(Ok(()), Err)
+            };
             self.in_background(first, salvage_all);
         }
     }
@@ -198,60 +211,74 @@ impl Keeper {
         ended.into_iter().filter_map(|(_, thread)| thread.join().ok()?.err()).collect()
     }
 
+    /// Deletes what is too old or too much, in the order in which it was made. A segment that can't be deleted is
+    /// reported, and keeps no other from being deleted.
     fn delete_old(&mut self) -> Result<(), Error> {
+        let Some(segments) = self.folder.inner(SEGMENTS)? else { return Ok(()) };
+        let mut failed = None;
         let all = names(&self.folder)?;
-        let own = name_in(&self.segment);
-        self.sizes.retain(|name, _| all.contains(name));
-        let oldest_ns = self.segment.clock().now_ns().saturating_sub(self.kept.keep_ns);
-        let mut bytes = 0u64;
-        let mut sizes = Vec::new();
-        for name in &all {
-            let of_it = if *name == own { self.segment.health().bytes } else { self.size_of(name)? };
-            bytes = bytes.saturating_add(of_it);
-            sizes.push(of_it);
+        // Segments that an earlier sweep could not delete, and what salvage has set aside, once it is the oldest.
+        let is_left = |name: &str| {
+            let of_segment = name.strip_suffix(SET_ASIDE).and_then(|name| name.strip_suffix('.'));
+            name.starts_with(DELETED)
+                || of_segment.is_some_and(|name| all.first().is_some_and(|first| name < first.as_str()))
+        };
+        for name in segments.names()?.iter().filter(|name| is_left(name)) {
+            failed = failed.or(segments.remove_all(name).err());
         }
+        let own = name_in(&self.segment);
+        self.known.retain(|name, _| all.contains(name));
+        let known: Vec<Known> = all.iter().map(|name| self.known(&segments, name, &own)).collect();
+        let clock = self.segment.clock();
+        let oldest_ns = clock.now_ns().saturating_sub(clock.epoch_offset_ns()).saturating_sub(self.kept.keep_ns);
+        // A segment ends where the next one begins. Where one is too old, so are all that were made before it, whatever the
+        // wall clock was then.
+        let is_old = |next: &Known| next.begin_ns < oldest_ns;
+        let old = known.iter().skip(1).rposition(is_old).map_or(0, |last| last + 1);
+        let mut bytes = known.iter().map(|known| known.bytes).fold(0, u64::saturating_add);
         (self.segments, self.bytes) = (all.len(), bytes);
         for (place, name) in all.iter().enumerate() {
-            let ends_ns = all.get(place + 1).map_or(i64::MAX, |next| begin_of(next));
             let is_large = self.kept.max_bytes.is_some_and(|most| bytes > most);
             let is_used = *name == own || self.closing.iter().any(|(closing, _)| closing == name);
-            if is_used || !(ends_ns < oldest_ns || is_large) {
+            if is_used || !(place < old || is_large) {
                 break;
             }
-            self.delete(name)?;
-            bytes = bytes.saturating_sub(sizes[place]);
-            (self.segments, self.bytes) = (self.segments - 1, bytes);
-        }
-        Ok(())
-    }
-
-    /// Bytes of a segment on the disk.
-    fn size_of(&mut self, name: &str) -> Result<u64, Error> {
-        if let Some(known) = self.sizes.get(name) {
-            return Ok(*known);
-        }
-        let Some((folder, manifest)) = segment(&self.folder, name)? else { return Ok(0) };
-        let mut bytes = 0;
-        for table in crate::TABLES {
-            let Some(dataset) = folder.inner(table.name)? else { continue };
-            for name in dataset.names()? {
-                bytes += dataset
-                    .open_file(&name)
-                    .and_then(|file| file.metadata().map_err(Error::io("read", dataset.path())))
-                    .map_or(0, |facts| facts.len());
+            bytes = bytes.saturating_sub(known[place].bytes);
+            match self.delete(name) {
+                Ok(()) => (self.segments, self.bytes) = (self.segments - 1, bytes),
+                Err(error) => failed = failed.or(Some(error)),
             }
         }
-        if manifest.state != State::Writing {
-            self.sizes.insert(name.to_string(), bytes);
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// The begin of a segment, and the bytes that it takes, whatever is damaged in it.
+    fn known(&mut self, segments: &Folder, name: &str, own: &str) -> Known {
+        let clock = self.segment.clock();
+        if let Some(known) = self.known.get(name) {
+            return *known;
         }
-        Ok(bytes)
+        let manifest = segment(&self.folder, name).ok().flatten().map(|(_, manifest)| manifest);
+        let wall_ns = manifest.as_ref().map_or_else(|| begin_of(name), |manifest| manifest.created_ns);
+        let of_this_boot = manifest.as_ref().filter(|manifest| manifest.clock.boot_id == self.manifest.clock.boot_id);
+        let offset_ns = of_this_boot.map_or(clock.epoch_offset_ns(), |manifest| manifest.clock.epoch_offset_ns);
+        let begin_ns = wall_ns.saturating_sub(offset_ns);
+        if name == own {
+            return Known { begin_ns, bytes: self.segment.health().bytes };
+        }
+        let known = Known { begin_ns, bytes: segments.bytes_of(name) };
+        let is_closing = self.closing.iter().any(|(closing, _)| closing == name);
+        if !is_closing && manifest.is_none_or(|manifest| manifest.state != State::Writing) {
+            self.known.insert(name.to_string(), known);
+        }
+        known
     }
 
     fn delete(&mut self, name: &str) -> Result<(), Error> {
         let segments = self.folder.make_inner(SEGMENTS)?;
-        let _ = segments.remove_all(DELETED);
-        segments.rename(name, DELETED)?;
-        segments.remove_all(DELETED)
+        let deleted = format!("{DELETED}-{name}");
+        segments.rename(name, &deleted)?;
+        segments.remove_all(&deleted)
     }
 }
 
@@ -266,7 +293,7 @@ fn begin_segment(folder: &Folder, kept: &Manifest, limits: Kept) -> Result<Recor
     let mut manifest = Manifest::new(&kept.title, &kept.command);
     manifest.clock = kept.clock.clone();
     manifest.created_ns = begin_ns;
-    let path = folder.path().join(SEGMENTS).join(name_of(begin_ns));
+    let path = folder.path().join(SEGMENTS).join(name_of(begin_ns, names(folder)?.last()));
     let recorder = Recorder::create(&path, manifest)?;
     if let Some(most) = limits.max_bytes {
         // Reached only if the sources can't continue in a new segment.

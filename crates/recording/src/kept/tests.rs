@@ -174,6 +174,81 @@ fn the_size_is_kept_by_deleting_the_oldest() {
     assert!(left.len() < 20_000 && left.last() == Some(&19_999), "{} rows", left.len());
 }
 
+/// A recording whose first segments were made when the wall clock was an hour ahead, perhaps in another boot.
+fn made_ahead(folder: &Path, is_of_this_boot: bool) -> Vec<String> {
+    let mut manifest = Manifest::new("kept", "test");
+    manifest.clock.epoch_offset_ns += 3_600_000_000_000;
+    if !is_of_this_boot {
+        manifest.clock.boot_id = "another".to_string();
+    }
+    let mut keeper = Keeper::begin(folder, manifest, an_hour()).unwrap();
+    for segment in 0..2 {
+        append(keeper.recorder(), segment * 5_000..(segment + 1) * 5_000);
+        turn(&mut keeper);
+    }
+    keeper.close(&mut |_| {}).unwrap();
+    names(&Folder::open(folder).unwrap()).unwrap()
+}
+
+#[test]
+fn after_the_clock_has_gone_back_the_oldest_segments_are_deleted_and_not_the_newest() {
+    for (is_of_this_boot, most) in [(true, None), (false, None), (true, Some(64 << 10)), (false, Some(64 << 10))] {
+        let (_place, folder) = place();
+        let ahead = made_ahead(&folder, is_of_this_boot);
+        let keep = if most.is_some() { Duration::from_secs(3600) } else { Duration::from_millis(1) };
+        let mut keeper = begin(&folder, Kept::new(keep, most));
+        let own = names(&keeper.folder).unwrap().pop().unwrap();
+        assert!(ahead.iter().all(|name| *name < own), "the newest is the last: {ahead:?}, {own}");
+        let begun = Instant::now();
+        for segment in 2..5 {
+            append(keeper.recorder(), segment * 5_000..(segment + 1) * 5_000);
+            while !keeper.closing.is_empty() || (most.is_some() && !keeper.is_due()) {
+                assert!(begun.elapsed() < Duration::from_secs(60));
+                assert!(keeper.sweep().is_empty());
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            turn(&mut keeper);
+        }
+        append(keeper.recorder(), 25_000..25_001);
+        // By age, all of them go; by size, the oldest.
+        let are_left = |keeper: &Keeper| {
+            let left = names(&keeper.folder).unwrap().iter().filter(|name| ahead.contains(name)).count();
+            left > if most.is_some() { ahead.len() - 1 } else { 0 }
+        };
+        while !keeper.closing.is_empty() || are_left(&keeper) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", names(&keeper.folder));
+            assert!(keeper.sweep().is_empty());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // A tail that begins now reads nothing of the segments before.
+        let mut tail = Tail::open(&folder, keeper.recorder().clock().now_ns()).unwrap();
+        let mut read = Vec::new();
+        while read.is_empty() {
+            assert!(begun.elapsed() < Duration::from_secs(60));
+            read.extend(new_in(&mut tail));
+        }
+        assert_eq!(read, [25_000]);
+        keeper.close(&mut |_| {}).unwrap();
+        let left = numbers(&Recording::open(&folder).unwrap());
+        assert!(left.iter().copied().eq(left[0]..25_001), "none is missing between: {} rows", left.len());
+    }
+}
+
+#[test]
+fn segments_of_this_boot_keep_their_age_when_the_clock_goes_ahead() {
+    let (_place, folder) = place();
+    let mut manifest = Manifest::new("kept", "test");
+    manifest.clock.epoch_offset_ns -= 3_600_000_000_000;
+    let keeper = Keeper::begin(&folder, manifest, an_hour()).unwrap();
+    append(keeper.recorder(), 0..10);
+    keeper.close(&mut |_| {}).unwrap();
+    let mut keeper = begin(&folder, Kept::new(Duration::from_secs(600), None));
+    append(keeper.recorder(), 10..20);
+    assert!(keeper.sweep().is_empty());
+    keeper.close(&mut |_| {}).unwrap();
+    assert!(numbers(&Recording::open(&folder).unwrap()).into_iter().eq(0..20), "they are seconds old");
+}
+
 #[test]
 fn a_recorder_goes_on_where_one_was_killed() {
     let (_place, folder) = place();

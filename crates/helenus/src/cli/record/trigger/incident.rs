@@ -3,7 +3,7 @@
 use super::Line;
 use crate::cli::POLL_EVERY;
 use anyhow::{Context, Result, bail};
-use helenus_recording::Recording;
+use helenus_recording::private;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -20,6 +20,9 @@ const MOST_BYTES: u64 = 4 << 30;
 /// Timeout of each program that is run, and of all of them together after the recorder was told to end.
 const PROGRAM_WITHIN: Duration = Duration::from_secs(600);
 const END_WITHIN: Duration = Duration::from_secs(45);
+/// When a copy that failed is tried again, such as for lack of space: the recording still has its minutes.
+const TRY_AGAIN_AFTER: [Duration; 4] =
+    [Duration::from_secs(5), Duration::from_secs(15), Duration::from_secs(30), Duration::from_secs(60)];
 /// The priority (nice) of these programs, so that they do not take CPU time from the node.
 const NICE: libc::c_int = 10;
 /// The most bytes that are read of an answer and of an error.
@@ -95,11 +98,18 @@ impl Handler {
         let name = format!("{PREFIX}{}", chrono::Local::now().format(NAME.0));
         let copy = self.folder.join(name).with_extension(RECORDING);
         let (report, explanation) = (copy.with_extension(REPORT), copy.with_extension(EXPLANATION));
-        let mut freeze = own("freeze");
-        freeze.arg(&self.recording).arg("-o").arg(&copy).arg("--title").arg(incident.why());
-        freeze.arg("--last").arg(written(self.before + self.after));
-        freeze.arg("--ago").arg(written(since(incident.at_ns).saturating_sub(self.after)));
-        self.run_own(freeze).context("no copy was made")?;
+        let freeze = || {
+            let mut freeze = own("freeze");
+            freeze.arg(&self.recording).arg("-o").arg(&copy).arg("--title").arg(incident.why());
+            freeze.arg("--last").arg(written(self.before + self.after));
+            freeze.arg("--ago").arg(written(since(incident.at_ns).saturating_sub(self.after)));
+            self.run_own(freeze)
+        };
+        let failed = |error: &anyhow::Error, wait: Duration| {
+            self.warn(format!("{}: no copy was made: {error:#}; trying again in {wait:?}", incident.why()));
+        };
+        let is_over = || self.stopping.get().is_some();
+        again(&TRY_AGAIN_AFTER, is_over, failed, freeze).context("no copy was made")?;
         let mut explain = own("explain");
         explain.arg(&copy);
         let out = File::options().write(true).create_new(true).mode(0o600).open(&explanation);
@@ -174,6 +184,27 @@ impl Handler {
     }
 }
 
+/// Tries something again after each of these times, and returns the last outcome.
+fn again(
+    waits: &[Duration],
+    is_over: impl Fn() -> bool,
+    failed: impl Fn(&anyhow::Error, Duration),
+    mut work: impl FnMut() -> Result<()>,
+) -> Result<()> {
+    for wait in waits {
+        let Err(error) = work() else { return Ok(()) };
+        if is_over() {
+            return Err(error);
+        }
+        failed(&error, *wait);
+        let begun = Instant::now();
+        while begun.elapsed() < *wait && !is_over() {
+            std::thread::sleep(POLL_EVERY.min(*wait));
+        }
+    }
+    work()
+}
+
 /// A command of this program itself, even if its file has been replaced.
 fn own(name: &str) -> Command {
     let mut command = Command::new("/proc/self/exe");
@@ -212,27 +243,27 @@ fn delete_oldest(folder: &Path) -> Result<()> {
     let names = std::fs::read_dir(folder)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| is_copy(name)).collect();
     names.sort_unstable_by(|one, other| other.cmp(one));
-    let mut bytes = 0;
+    let (mut bytes, mut failed) = (0, None);
     for (place, name) in names.iter().enumerate() {
         let copy = folder.join(name);
         let beside = [REPORT, EXPLANATION].map(|extension| copy.with_extension(extension));
-        // The size of a copy that can't be read counts as 0; it is deleted when it is old enough.
-        let tables = Recording::open(&copy).map(|recording| recording.manifest().tables.clone()).unwrap_or_default();
-        bytes += tables.values().map(|table| table.bytes).sum::<u64>();
-        bytes += beside.iter().filter_map(|path| path.metadata().ok()).map(|facts| facts.len()).sum::<u64>();
+        let all = std::iter::once(&copy).chain(&beside);
+        bytes += all.clone().map(|path| private::bytes_of(path)).sum::<u64>();
         if place > 0 && (place >= MOST || bytes > MOST_BYTES) {
-            std::fs::remove_dir_all(&copy)?;
-            // Some of these files may not exist.
-            beside.iter().for_each(|path| drop(std::fs::remove_file(path)));
+            for path in all {
+                // A copy that can't be deleted keeps no other from being deleted.
+                failed = failed.or(private::remove_all(path).err());
+            }
         }
     }
-    Ok(())
+    failed.map_or(Ok(()), |error| Err(error.into()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use helenus_recording::{Manifest, Recorder, rows};
+    use std::cell::Cell;
     use std::sync::mpsc::channel;
 
     fn handler(folder: &Path) -> (Handler, Receiver<Line>) {
@@ -254,6 +285,10 @@ mod tests {
             std::fs::write(path.with_extension(REPORT), "").unwrap();
         }
         std::fs::create_dir(place.path().join("incident-of-monday.helenus")).unwrap();
+        // One that is damaged is deleted in its turn.
+        let damaged = place.path().join(name(0)).with_extension(RECORDING);
+        std::fs::remove_dir_all(&damaged).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &damaged).unwrap();
         delete_oldest(place.path()).unwrap();
         let mut left: Vec<String> = std::fs::read_dir(place.path())
             .unwrap()
@@ -288,6 +323,33 @@ mod tests {
         command.arg("-c").arg("sleep 1000 & wait");
         let error = handler.run_within(command).unwrap_err();
         assert!(error.to_string().contains("was ended"), "{error}");
+    }
+
+    #[test]
+    fn a_failed_copy_gives_a_warning_and_is_tried_again_until_the_recorder_ends() {
+        let waits = [Duration::from_millis(1); 4];
+        let (said, tries) = (Cell::new(0), Cell::new(0));
+        let failed = |error: &anyhow::Error, _| {
+            assert_eq!(error.to_string(), "no space");
+            said.set(said.get() + 1);
+        };
+        let run = |works_at: u32, ends_at: u32| {
+            said.set(0);
+            tries.set(0);
+            again(
+                &waits,
+                || tries.get() >= ends_at,
+                failed,
+                || {
+                    tries.set(tries.get() + 1);
+                    if tries.get() < works_at { bail!("no space") } else { Ok(()) }
+                },
+            )
+        };
+        assert!(run(3, 99).is_ok() && (said.get(), tries.get()) == (2, 3));
+        assert!(run(99, 99).is_err() && (said.get(), tries.get()) == (4, 5));
+        assert!(run(99, 2).is_err() && (said.get(), tries.get()) == (1, 2));
+        assert!(run(1, 99).is_ok() && (said.get(), tries.get()) == (0, 1));
     }
 
     #[test]
