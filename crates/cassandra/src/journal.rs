@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, Write};
 use std::marker::PhantomData;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -33,8 +34,16 @@ pub trait Journaled: Serialize + DeserializeOwned {
 pub enum JournalError {
     #[error("cannot {action} the journal {}: {source}; nothing is done without it", path.display())]
     File { action: &'static str, path: PathBuf, source: io::Error },
-    #[error("{} is damaged ({why}); {way_out}", path.display())]
+    #[error("{} can't be read and is skipped ({why}); {way_out}", path.display())]
     Damaged { path: PathBuf, why: String, way_out: &'static str },
+}
+
+/// The entries that this process could not read. A command says so once, at its end, whichever journal it read.
+static SKIPPED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Why entries were skipped by [`Journal::entries`] in this process.
+pub fn skipped() -> Vec<String> {
+    SKIPPED.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// A folder with a file for each, private to the user.
@@ -119,16 +128,31 @@ impl<T: Journaled> Journal<T> {
         if self.folder.exists() { self.sync().map_err(failed()) } else { Ok(()) }
     }
 
-    /// All entries, sorted by name.
+    /// All entries that can be read, sorted by name. The others are among [`skipped`] from then on, and keep nothing from
+    /// being undone.
     ///
     /// # Errors
-    /// [`JournalError::File`], [`JournalError::Damaged`].
+    /// [`JournalError::File`] if the folder can't be read.
     pub fn entries(&self) -> Result<Vec<T>, JournalError> {
         let mut files = self.files()?;
         files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
         files.sort();
-        // Skip an entry that was removed meanwhile.
-        files.iter().filter_map(|path| self.read(path).transpose()).collect()
+        let mut entries = Vec::new();
+        for path in files {
+            match read(&path) {
+                // Another process has just removed it.
+                Ok(None) => {}
+                Ok(Some(entry)) => entries.push(entry),
+                Err(error) => {
+                    let mut skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
+                    let text = error.to_string();
+                    if !skipped.contains(&text) {
+                        skipped.push(text);
+                    }
+                }
+            }
+        }
+        Ok(entries)
     }
 
     /// Whether there is an entry of that name.
@@ -151,23 +175,6 @@ impl<T: Journaled> Journal<T> {
         }
     }
 
-    fn read(&self, path: &Path) -> Result<Option<T>, JournalError> {
-        #[derive(Deserialize)]
-        struct Format {
-            format: u32,
-        }
-        let bytes = match open_regular(path).and_then(|file| read_at_most(file, LONGEST_ENTRY_BYTES)) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            bytes => bytes.map_err(self.failed("read", path))?,
-        };
-        let damaged = |why: String| JournalError::Damaged { path: path.to_path_buf(), why, way_out: T::WAY_OUT };
-        let parsed = |error: serde_json::Error| damaged(error.to_string());
-        match serde_json::from_slice(&bytes).map_err(parsed)? {
-            Format { format: FORMAT } => serde_json::from_slice(&bytes).map(Some).map_err(parsed),
-            Format { format } => Err(damaged(format!("its format is {format}, and this program reads {FORMAT}"))),
-        }
-    }
-
     /// Makes written or removed files survive a power failure.
     fn sync(&self) -> io::Result<()> {
         File::open(&self.folder)?.sync_all()
@@ -176,6 +183,24 @@ impl<T: Journaled> Journal<T> {
     fn failed(&self, action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> JournalError + use<T> {
         let path = path.to_path_buf();
         move |source| JournalError::File { action, path, source }
+    }
+}
+
+/// Reads an entry; None if the file does not exist.
+fn read<T: Journaled>(path: &Path) -> Result<Option<T>, JournalError> {
+    #[derive(Deserialize)]
+    struct Format {
+        format: u32,
+    }
+    let damaged = |why: String| JournalError::Damaged { path: path.to_path_buf(), why, way_out: T::WAY_OUT };
+    let bytes = match open_regular(path).and_then(|file| read_at_most(file, LONGEST_ENTRY_BYTES)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        bytes => bytes.map_err(|error| damaged(error.to_string()))?,
+    };
+    let parsed = |error: serde_json::Error| damaged(error.to_string());
+    match serde_json::from_slice(&bytes).map_err(parsed)? {
+        Format { format: FORMAT } => serde_json::from_slice(&bytes).map(Some).map_err(parsed),
+        Format { format } => Err(damaged(format!("its format is {format}, and this program reads {FORMAT}"))),
     }
 }
 
@@ -249,31 +274,42 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_is_no_regular_file_is_not_read() {
+    fn an_entry_that_cannot_be_read_is_said_and_kept_and_the_others_are_read() {
         let state = tempfile::tempdir().unwrap();
         let journal: Journal<Change> = Journal::within(state.path());
+        let path = journal.folder.join("2.json");
         journal.write(&change("1")).unwrap();
-        std::os::unix::fs::symlink("/dev/zero", journal.folder.join("2.json")).unwrap();
-        let error = journal.entries().unwrap_err().to_string();
-        assert!(error.contains("cannot read the journal") && error.contains("2.json"), "{error}");
-    }
-
-    #[test]
-    fn a_damaged_entry_is_named_and_kept() {
-        let state = tempfile::tempdir().unwrap();
-        let journal: Journal<Change> = Journal::within(state.path());
-        journal.write(&change("1")).unwrap();
-        for (text, why) in [
-            ("{", "EOF"),
-            (r#"{"name": "2", "before": []}"#, "missing field `format`"),
-            (r#"{"format": 2}"#, "its format is 2"),
-            (r#"{"format": 1, "name": "2"}"#, "missing field `before`"),
-        ] {
-            let path = journal.folder.join("2.json");
-            std::fs::write(&path, text).unwrap();
-            let error = journal.entries().unwrap_err().to_string();
-            assert!(error.contains("2.json is damaged") && error.contains(why), "{error}");
-            assert!(error.ends_with("look into it") && path.exists(), "{error}");
+        journal.write(&change("3")).unwrap();
+        let written = |text: &'static str| move |path: &Path| std::fs::write(path, text).unwrap();
+        type Damage = Box<dyn Fn(&Path)>;
+        let kinds: [(Damage, &str); 9] = [
+            (Box::new(written("")), "EOF"),
+            (Box::new(written("{")), "EOF"),
+            (Box::new(written(r#"{"name": "2", "before": []}"#)), "missing field `format`"),
+            (Box::new(written(r#"{"format": 2}"#)), "its format is 2"),
+            (Box::new(written(r#"{"format": 1, "name": "2"}"#)), "missing field `before`"),
+            (Box::new(|path| std::os::unix::fs::symlink("/dev/zero", path).unwrap()), "2.json"),
+            (Box::new(|path| std::fs::create_dir(path).unwrap()), "2.json"),
+            (
+                Box::new(|path| {
+                    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+                }),
+                "2.json",
+            ),
+            (Box::new(|path| std::fs::File::create(path).unwrap().set_len(LONGEST_ENTRY_BYTES + 1).unwrap()), "2.json"),
+        ];
+        for (damage, why) in kinds {
+            damage(&path);
+            assert_eq!(journal.entries().unwrap(), [change("1"), change("3")], "{why}");
+            let skipped = skipped();
+            let said = skipped.iter().rfind(|text| text.contains(&path.display().to_string())).unwrap();
+            assert!(said.contains(why) && said.ends_with("look into it"), "{said} does not name {why}");
+            assert!(path.symlink_metadata().is_ok(), "{why}: it is kept");
+            if path.symlink_metadata().unwrap().is_dir() {
+                std::fs::remove_dir(&path).unwrap();
+            } else {
+                std::fs::remove_file(&path).unwrap();
+            }
         }
     }
 }

@@ -27,7 +27,9 @@ fn main() -> ExitCode {
             tell(panic);
         }
     }));
-    match std::panic::catch_unwind(|| assets::all_there().and_then(|()| cli::run(cli::parse()))) {
+    let outcome = std::panic::catch_unwind(|| assets::all_there().and_then(|()| cli::run(cli::parse())));
+    helenus_cassandra::journal::skipped().iter().for_each(terminal::warn);
+    match outcome {
         Ok(Ok(code)) => code,
         Ok(Err(error)) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Ok(Err(error)) => {

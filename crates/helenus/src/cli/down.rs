@@ -29,6 +29,7 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let registry = Registry::new(Places::of_user()?);
+    let is_all = arguments.all;
     let known: Vec<String> = registry.list()?.into_iter().map(|status| status.record.name).collect();
     let names = match (arguments.cluster.or(arguments.name), arguments.all) {
         (Some(name), _) => vec![name],
@@ -43,8 +44,17 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     }
     let mut steps = terminal::Steps::new();
     let mut all = Vec::new();
+    let mut failed = Vec::new();
     for name in names {
-        let stopped = registry.down(&name, arguments.keep_data, &mut |progress| nodes::show(&mut steps, &progress))?;
+        let down = registry.down(&name, arguments.keep_data, &mut |progress| nodes::show(&mut steps, &progress));
+        let stopped = match down {
+            Ok(stopped) => stopped,
+            // The others are stopped even if this one can't be.
+            Err(error) => {
+                failed.push(error);
+                continue;
+            }
+        };
         steps.keep(|| {
             terminal::done(format_args!("stopped {}; its log is in {}", stopped.name, stopped.logs.display()));
             if let Some(data) = &stopped.data {
@@ -57,5 +67,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if arguments.json {
         terminal::json(&all)?;
     }
-    Ok(ExitCode::SUCCESS)
+    if failed.len() > 1 {
+        let failed: Vec<String> = failed.iter().map(ToString::to_string).collect();
+        bail!("{} clusters were not stopped: {}", failed.len(), failed.join("; "));
+    }
+    if let Some(error) = failed.pop() {
+        return Err(error.into());
+    }
+    if is_all { super::all_were_read() } else { Ok(ExitCode::SUCCESS) }
 }

@@ -277,6 +277,13 @@ impl<'a> Recorded<'a> {
     }
 }
 
+/// The end of a command that undoes everything: fails if the journal has entries that could not be read.
+fn all_were_read() -> Result<ExitCode> {
+    let skipped = helenus_cassandra::journal::skipped().len();
+    anyhow::ensure!(skipped == 0, "{skipped} entries of the journal can't be read, so something may be left");
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Prints where the recording is, and its losses.
 fn say_closed(summary: &Summary) {
     let Recorded { rows, bytes, .. } = Recorded::of(summary);

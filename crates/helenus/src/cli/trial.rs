@@ -326,7 +326,7 @@ fn clean(cleaner: &Cleaner, as_json: bool) -> Result<ExitCode> {
     if !failed.is_empty() {
         bail!("{} could not be cleaned up, try again: {}", failed.len(), failed.join("; "));
     }
-    Ok(ExitCode::SUCCESS)
+    super::all_were_read()
 }
 
 #[cfg(test)]

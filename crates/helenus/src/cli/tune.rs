@@ -392,6 +392,9 @@ fn undo(arguments: &Undo) -> Result<()> {
     if !failed.is_empty() {
         bail!("{} may be left changed, try again: {}", failed.len(), failed.join("; "));
     }
+    if arguments.all {
+        super::all_were_read()?;
+    }
     Ok(())
 }
 
