@@ -8,7 +8,7 @@ use arrow::array::AsArray;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use helenus_needs::need;
-use helenus_observe::{Event, Observation, Options, ProcessKind, StackOptions, Watched};
+use helenus_observe::{AgentOptions, Event, Observation, Options, ProcessKind, StackOptions, Watched};
 use helenus_recording::{Manifest, Recorder, Recording};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::collections::HashMap;
@@ -224,4 +224,58 @@ fn the_profiler_goes_on_from_one_recording_to_the_next() {
     }
     let is_degraded = |event: &Event| matches!(event, Event::Degraded { source: "stacks", .. });
     assert!(!received.try_iter().any(|event| is_degraded(&event)));
+}
+
+/// The process that a recorder in a process of its own records.
+const RECORDED: &str = "HELENUS_TEST_RECORDED";
+const FOLDER: &str = "HELENUS_TEST_FOLDER";
+
+/// Not a test: the next test runs this as a child process, and kills it.
+#[test]
+#[ignore = "a part of another test"]
+fn records_until_it_is_killed() {
+    let Ok(pid) = std::env::var(RECORDED) else { return };
+    let recorder = Recorder::create(Path::new(&std::env::var(FOLDER).unwrap()), Manifest::new("test", "test")).unwrap();
+    let watched = Watched { process: ProcessKind::Server, node: "split".to_string(), pid: pid.parse().unwrap() };
+    let jar = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../agent/target/helenus-agent.jar")).unwrap();
+    let agent = AgentOptions { jar: Some(Box::leak(jar.into_boxed_slice())), ..AgentOptions::default() };
+    let stacks = StackOptions { profiler: Some(library()), ..of("cpu") };
+    let options = Options { stacks, agent, ..Options::default() };
+    let observation = Observation::start(&recorder, &[watched], &options, &channel().0).unwrap();
+    println!("\nrecording");
+    std::thread::sleep(Duration::from_secs(120));
+    drop(observation);
+}
+
+#[test]
+fn the_profiler_stops_when_its_recorder_is_killed() {
+    need!(helenus_needs::program("java"));
+    let program = Program::start();
+    let writes = || {
+        let open = std::fs::read_dir(format!("/proc/{}/fd", program.0.id())).unwrap();
+        let links = open.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+        links.filter(|path| path.to_string_lossy().contains(".helenus-stacks-")).count()
+    };
+    let place = tempfile::tempdir().unwrap();
+    let mut recorder = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "records_until_it_is_killed", "--ignored", "--nocapture"])
+        .env(RECORDED, program.0.id().to_string())
+        .env(FOLDER, place.path().join("killed"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(recorder.stdout.take().unwrap()).lines();
+    assert!(lines.map_while(Result::ok).any(|line| line == "recording"));
+    assert!(writes() > 0, "the profiler runs");
+    recorder.kill().unwrap();
+    recorder.wait().unwrap();
+    // By itself the profiler would go on for two minutes.
+    let until = Instant::now() + Duration::from_secs(60);
+    while writes() > 0 {
+        assert!(Instant::now() < until, "the profiler goes on");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // It can be started again, by a recorder that stops it itself.
+    let (_, events) = record(&place.path().join("again"), &program, of("cpu"), || ());
+    assert!(!events.iter().any(|event| matches!(event, Event::Degraded { source: "stacks", .. })), "{events:?}");
 }

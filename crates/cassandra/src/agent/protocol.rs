@@ -48,6 +48,9 @@ pub struct Start<'a> {
     pub interval_ms: u64,
     pub stall_bound_ms: u64,
     pub sources: &'a [&'a str],
+    /// The names of the files in /tmp that this recorder lets a profiler write begin with this. When the connection ends
+    /// without a DETACH, the agent stops a profiler that writes one.
+    pub profiler_files: &'a str,
 }
 
 /// A frame from the agent.

@@ -306,6 +306,7 @@ fn write_start(to: &mut TcpStream, wanted: &StartRequest, recorder: &Recorder) -
         interval_ms: millis(wanted.interval),
         stall_bound_ms: millis(wanted.stall_bound),
         sources: &sources,
+        profiler_files: crate::stacks::profiler_files(),
     };
     protocol::write_start(to, &start)
 }

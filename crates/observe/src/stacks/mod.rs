@@ -11,6 +11,7 @@ mod ticks;
 pub use frames::Frames;
 pub use kernel::ebpf_stacks_available;
 pub(crate) use known::KnownStacks;
+pub(crate) use profiler::profiler_files;
 
 use crate::Watched;
 use crate::check::{Check, CheckState};

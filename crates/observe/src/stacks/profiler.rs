@@ -2,8 +2,8 @@
 //!
 //! The profiler's library is loaded over the attach protocol. It writes JFR to a file in the target's /tmp, which is
 //! opened here and unlinked at once, so that no file remains however the recording ends. Each chunk is read when it is
-//! complete, and its disk space is freed. The profiler is started for some minutes at a time, so that it ends by itself
-//! if its recorder was killed.
+//! complete, and its disk space is freed. If its recorder is killed, the agent in the JVM stops the profiler. The profiler is
+//! also started for two minutes at a time, so that it ends by itself in a JVM without an agent.
 //!
 //! With eBPF, clocks of the CPUs trigger the threads' samples ([`super::ticks`]); otherwise the profiler's own clocks
 //! do.
@@ -25,6 +25,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 const POLL_EVERY: Duration = Duration::from_millis(500);
@@ -32,8 +33,8 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// Length of a chunk. Each chunk repeats all stacks since the profiler's start, and the names of all their methods.
 const CHUNK: Duration = Duration::from_secs(5);
 /// The profiler is restarted after `SESSION`. If that does not happen, it stops by itself `GRACE` later.
-const SESSION: Duration = Duration::from_secs(300);
-const GRACE: Duration = Duration::from_secs(30);
+const SESSION: Duration = Duration::from_secs(120);
+const GRACE: Duration = Duration::from_secs(15);
 /// The most bytes of the profiler's answer, which is a line or two.
 const LONGEST_LOG_BYTES: u64 = 64 << 10;
 /// The largest chunk that is read. A busy node's chunk has a few MB. The file belongs to the node's user, who may have
@@ -125,7 +126,7 @@ struct Session {
 
 impl Session {
     fn begin(target: &Target, library: &[u8], events: &str) -> Result<Session, String> {
-        let name = format!(".helenus-stacks-{}-{:016x}", target.inner_pid, unguessable());
+        let name = format!("{}{}-{:016x}", profiler_files(), target.inner_pid, unguessable());
         let (jfr, log) = (format!("{name}.jfr"), format!("{name}.log"));
         let (ends_s, chunk_s) = ((SESSION + GRACE).as_secs(), CHUNK.as_secs());
         let command = format!(
@@ -146,8 +147,8 @@ impl Session {
             }
             (Ok(()), Err(error)) => Err(format!("the profiler's file cannot be opened: {error}")),
             (Err(_), _) if output.contains("already started") => Err(format!(
-                "another recorder has the profiler in this JVM; it ends with that recorder, or within {} min if that was killed",
-                (SESSION + GRACE).as_secs().div_ceil(60)
+                "another recorder has the profiler in this JVM; it ends with that recorder, or within {} s if that was killed",
+                (SESSION + GRACE).as_secs()
             )),
             (Err(error), _) => Err(format!("{error}{}{}", if output.is_empty() { "" } else { ": " }, output.trim())),
         }
@@ -380,6 +381,13 @@ impl ProfilerReader {
         let reason = format!("no more stacks: {reason}");
         say(&self.events, Event::Degraded { node: self.node.clone(), source: SOURCE, reason });
     }
+}
+
+/// The begin of the names of the files that profilers write for this process. By it the agent knows which profiler to stop
+/// when this process was killed.
+pub(crate) fn profiler_files() -> &'static str {
+    static FILES: OnceLock<String> = OnceLock::new();
+    FILES.get_or_init(|| format!(".helenus-stacks-{:016x}-", unguessable()))
 }
 
 /// A random number, so that nobody can have created the file before.

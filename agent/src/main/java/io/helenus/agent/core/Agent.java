@@ -216,6 +216,9 @@ public final class Agent {
       throw e;
     } finally {
       session.stop(recorderListens);
+      if (!recorderListens) {
+        LeftProfiler.stop(start.profilerFiles, log::line);
+      }
     }
   }
 

@@ -18,6 +18,11 @@ public final class Start {
   /** The shortest stall that gets a row, ms. */
   public final long stallBoundMs;
 
+  /**
+   * The names of the files that a profiler writes for this recorder begin with this; null for none.
+   */
+  public final String profilerFiles;
+
   /** The sources to start. */
   public final List<String> sources;
 
@@ -29,6 +34,8 @@ public final class Start {
       throw new IllegalArgumentException("START needs \"node\"");
     }
     node = (String) json.get("node");
+    Object files = json.get("profiler_files");
+    profilerFiles = files instanceof String && !((String) files).isEmpty() ? (String) files : null;
     if (!(json.get("sources") instanceof List)) {
       throw new IllegalArgumentException("START needs \"sources\"");
     }

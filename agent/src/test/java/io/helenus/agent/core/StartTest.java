@@ -1,6 +1,7 @@
 package io.helenus.agent.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.List;
@@ -18,6 +19,15 @@ class StartTest {
     assertEquals(1000, start.intervalMs);
     assertEquals(10, start.stallBoundMs);
     assertEquals(List.of("pools", "stalls"), start.sources);
+    assertNull(start.profilerFiles);
+  }
+
+  @Test
+  void aProfilerIsKnownByItsFiles() {
+    String begin = "{\"epoch_offset_ns\":1,\"node\":\"n\",\"sources\":[],\"profiler_files\":\"";
+    assertEquals(".stacks-7-", Start.parse(begin + ".stacks-7-\"}").profilerFiles);
+    // All names begin with nothing.
+    assertNull(Start.parse(begin + "\"}").profilerFiles);
   }
 
   @ParameterizedTest
