@@ -17,6 +17,7 @@ mod addresses;
 pub mod agent;
 mod apart;
 pub mod attach;
+pub mod cgroup;
 mod cluster;
 pub mod cql;
 mod cql_type;

@@ -20,6 +20,7 @@ use std::time::Duration;
 pub use reply::Reply;
 pub use tmp::WrittenFiles;
 
+use crate::cgroup::Headroom;
 use crate::foreign::read_memory_of;
 use crate::process;
 use crate::target::{Target, Vm, as_whom};
@@ -30,6 +31,9 @@ use channel::Channel;
 const OPEN_BOUND: Duration = Duration::from_secs(15);
 /// Time that a command has to answer; loading an agent runs its `agentmain`.
 const ANSWER_BOUND: Duration = Duration::from_secs(60);
+
+/// Memory that a JVM must have left for an agent and a profiler: classes, compiled code, queues and stacks.
+const NEEDED_BYTES: u64 = 64 << 20;
 
 /// Why the JVM could not be reached, or what it refused.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +73,11 @@ pub enum Error {
     TooLong { argument: String, length: usize, most: usize },
     #[error("JVM {pid} refused the command {command}: {message}")]
     Refused { pid: i32, command: String, message: String },
+    #[error(
+        "JVM {pid} has {} MiB left below the limit of its control group {group} ({limit} {} MiB), and an agent takes up to {} MiB: the kernel could {} it; raise the limit, lower the node's heap, or record with --no-agent",
+        left_bytes >> 20, limit_bytes >> 20, NEEDED_BYTES >> 20, if *kills { "kill" } else { "stall" }
+    )]
+    NoRoom { pid: i32, group: String, limit: &'static str, limit_bytes: u64, left_bytes: u64, kills: bool },
     #[error("JVM {pid} did not load the agent: {message}")]
     AgentFailed { pid: i32, message: String },
 }
@@ -166,6 +175,19 @@ pub fn check(target: &Target) -> Result<(), Error> {
     match forbids(target) {
         Some(option) => Err(Error::Disabled { pid, option }),
         None => Ok(()),
+    }
+}
+
+/// Refuses a target whose control group has too little memory left: the kernel would kill the JVM.
+///
+/// # Errors
+/// [`Error::NoRoom`]; not if the limits can't be read.
+pub fn check_memory(target: &Target) -> Result<(), Error> {
+    match Headroom::of(target.pid) {
+        Some(Headroom { group, limit, limit_bytes, left_bytes, kills }) if left_bytes < NEEDED_BYTES => {
+            Err(Error::NoRoom { pid: target.pid, group, limit, limit_bytes, left_bytes, kills })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::CpuSet;
 use super::topology::list;
+use helenus_cassandra::cgroup::{Hierarchy, hierarchies};
 use serde::Serialize;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The CPU limits of a process's control groups. None if there are none, or they can't be read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -27,12 +28,6 @@ pub struct Quota {
     pub group: String,
     /// The quota divided by the period, in CPUs.
     pub cpus: f64,
-}
-
-/// Where a controller's hierarchy is mounted, and the path of the process's group.
-struct Hierarchy {
-    mount: PathBuf,
-    group: String,
 }
 
 impl Limits {
@@ -62,43 +57,6 @@ impl Limits {
             quota: quotas.min_by(|left, right| left.cpus.total_cmp(&right.cpus)),
         }
     }
-}
-
-impl Hierarchy {
-    /// The group's folder, followed by its parents.
-    fn upwards(&self) -> impl Iterator<Item = (PathBuf, String)> {
-        let groups = Path::new(&self.group).ancestors();
-        groups.map(|group| {
-            let below = group.strip_prefix("/").unwrap_or(group);
-            (self.mount.join(below), group.display().to_string())
-        })
-    }
-}
-
-/// The hierarchies that may have a controller, version 1 first; a controller is in only one of them.
-fn hierarchies(controller: &str, groups: &str, mounts: &str) -> Vec<Hierarchy> {
-    let group = |controllers: &dyn Fn(&str) -> bool| {
-        groups.lines().find_map(|line| {
-            let mut parts = line.splitn(3, ':').skip(1);
-            let (names, group) = (parts.next()?, parts.next()?);
-            controllers(names).then(|| group.to_string())
-        })
-    };
-    // The fields of mountinfo: number, parent, device, root, mount point, options, optional fields, a dash, type,
-    // source, super options.
-    let mount = |kind: &str, option: Option<&str>| {
-        mounts.lines().find_map(|line| {
-            let (before, after) = line.split_once(" - ")?;
-            let mut after = after.split(' ');
-            let (of_kind, options) = (after.next()?, after.nth(1).unwrap_or_default());
-            let fits = of_kind == kind && option.is_none_or(|option| options.split(',').any(|known| known == option));
-            before.split(' ').nth(4).filter(|_| fits).map(PathBuf::from)
-        })
-    };
-    let of = |mount: Option<PathBuf>, group: Option<String>| Some(Hierarchy { mount: mount?, group: group? });
-    let first = of(mount("cgroup", Some(controller)), group(&|names| names.split(',').any(|name| name == controller)));
-    let second = of(mount("cgroup2", None), group(&str::is_empty));
-    first.into_iter().chain(second).collect()
 }
 
 fn quota(folder: &Path) -> Option<f64> {

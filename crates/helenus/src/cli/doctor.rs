@@ -110,7 +110,7 @@ fn node(found: Result<Target, target::Error>) -> Check {
         Some(address) => format!("the node {address} (process {})", target.pid),
         None => format!("the node of process {}", target.pid),
     };
-    if let Err(refused) = attach::check(&target) {
+    if let Err(refused) = attach::check(&target).and_then(|()| attach::check_memory(&target)) {
         let way_out =
             "what needs no agent works: stacks by eBPF, system calls, times off the CPU and requests on the wire";
         return Check::new(what, CheckState::Degraded, refused.to_string(), way_out);

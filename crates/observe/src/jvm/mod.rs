@@ -151,6 +151,7 @@ impl Agent {
 
     fn attach(&self, jar: &[u8]) -> Result<Hello, Error> {
         let target = target::find(TargetName::Pid(self.node.pid.cast_signed()))?;
+        attach::check_memory(&target)?;
         attach::load_agent(&target, jar, self.link.agent_options())?;
         self.link.wait(WITHIN).map_err(|reason| self.gone(reason))
     }

@@ -21,6 +21,7 @@ use crate::option_values::duration;
 use crate::source::{Context, Running, Source};
 use crate::worker::Worker;
 use clap::Args;
+use helenus_cassandra::attach;
 use helenus_cassandra::target::{self, Target, TargetName, Vm};
 use std::str::FromStr;
 use std::time::Duration;
@@ -202,7 +203,7 @@ fn is_noexec(path: &std::ffi::CStr) -> bool {
 fn jvm(watched: &Watched) -> Result<Target, String> {
     match target::find(TargetName::Pid(watched.pid.cast_signed())) {
         Ok(target) if target.vm == Vm::None => Err("it is no Java virtual machine".to_string()),
-        Ok(target) => Ok(target),
+        Ok(target) => attach::check_memory(&target).map(|()| target).map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
     }
 }
