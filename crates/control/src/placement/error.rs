@@ -50,6 +50,10 @@ pub enum Error {
         "helenus (pid {follower}) follows process {pid} and did not put it back; end it with `kill {follower}`, and again"
     )]
     Follower { pid: i32, follower: i32 },
+    #[error(
+        "no process could be started that restores the threads when the lease ends ({why}); place them without --lease, and run `helenus unpin` later"
+    )]
+    NoGuard { why: String },
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error("cannot read {what}: {source}")]

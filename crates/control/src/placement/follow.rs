@@ -74,7 +74,8 @@ impl Pin {
 }
 
 impl PinFollower {
-    /// Whether following has ended by itself, because the process has ended or another helenus process requested it.
+    /// Whether following has ended by itself, because the process has ended, the lease is over, or another helenus process
+    /// requested it.
     pub fn is_over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -118,7 +119,7 @@ fn follow(mut pin: Pin, ended: &Receiver<()>, progress: &Progress) -> Result<Res
         if ended.recv_timeout(PASS_EVERY) != Err(RecvTimeoutError::Timeout) {
             break;
         }
-        if pass.is_multiple_of(PASSES_PER_END_CHECK) && (pin.is_asked_to_end() || !pin.has_process()) {
+        if pass.is_multiple_of(PASSES_PER_END_CHECK) && (pin.has_to_end() || !pin.has_process()) {
             break;
         }
         match run_pass(&mut pin, pass, &mut young) {

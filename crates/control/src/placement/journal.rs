@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 
@@ -36,6 +37,12 @@ pub struct Saved {
     pub(super) mask: Mask,
     pub(super) threads: Vec<SavedThread>,
     pub(super) interrupts: Vec<SavedInterrupt>,
+    /// Whether the threads stay placed when the helenus process that has placed them ends.
+    #[serde(default)]
+    pub(super) is_kept: bool,
+    /// The end of the lease, in ms since the machine was booted; None without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lease_ends_ms: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,7 +107,33 @@ impl Saved {
             mask,
             threads: Vec::new(),
             interrupts: Vec::new(),
+            is_kept: false,
+            lease_ends_ms: None,
         })
+    }
+
+    /// Begins a lease, or begins it again.
+    pub(super) fn set_lease(&mut self, lease: Duration) {
+        let lease_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
+        self.lease_ends_ms = Some(since_boot_ms().saturating_add(lease_ms));
+    }
+
+    pub(super) fn has_lease(&self) -> bool {
+        self.lease_ends_ms.is_some()
+    }
+
+    pub(super) fn is_lease_over(&self) -> bool {
+        self.lease_ends_ms.is_some_and(|ends_ms| since_boot_ms() >= ends_ms)
+    }
+
+    /// How long the lease still lasts; None without one.
+    pub fn lease_left(&self) -> Option<Duration> {
+        self.lease_ends_ms.map(|ends_ms| Duration::from_millis(ends_ms.saturating_sub(since_boot_ms())))
+    }
+
+    /// Whether only `helenus unpin` restores the threads.
+    pub(super) fn stays(&self) -> bool {
+        self.is_kept && !self.has_lease()
     }
 
     /// The process, if it is still running.
@@ -155,6 +188,21 @@ impl Journals {
         Ok(list)
     }
 
+    /// The entry of a process; None if the process is not pinned.
+    pub(super) fn find(&self, pid: i32, start_ticks: u64) -> Result<Option<Saved>, Error> {
+        Ok(self.list()?.into_iter().find(|saved| (saved.pid, saved.start_ticks) == (pid, start_ticks)))
+    }
+
+    /// Replaces an entry.
+    pub(super) fn write(&self, saved: &Saved) -> Result<(), Error> {
+        Ok(self.0.write(saved)?)
+    }
+
+    /// The file that the guard of a process locks.
+    pub(super) fn guard_path(&self, saved: &Saved) -> PathBuf {
+        self.0.path(saved).with_extension("guard")
+    }
+
     /// Stores the former state. Fails if the process has an entry already, because that has the older state.
     pub(super) fn create(&self, saved: &Saved) -> Result<(), Error> {
         if self.0.create(saved)? {
@@ -194,6 +242,14 @@ impl Journals {
     fn wish(&self, saved: &Saved) -> PathBuf {
         self.0.path(saved).with_extension("unpin")
     }
+}
+
+/// Time since the machine was booted, in ms, with the time in which it was suspended.
+fn since_boot_ms() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a value that lives during the call. This clock exists since Linux 2.6.39.
+    unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut now) };
+    now.tv_sec.unsigned_abs().saturating_mul(1000).saturating_add(now.tv_nsec.unsigned_abs() / 1_000_000)
 }
 
 fn boot() -> Result<String, Error> {

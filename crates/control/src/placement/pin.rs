@@ -63,6 +63,7 @@ impl Plan {
             affinity: to_move.from.clone(),
         };
         saved.interrupts = self.moves.iter().map(interrupt).collect();
+        self.lease.into_iter().for_each(|lease| saved.set_lease(lease));
         let process = Process::find(pid, self.start_ticks).ok_or(Error::Ended { pid })?;
         let tasks = Tasks::open(pid).map_err(Error::of_process(pid, "the threads"))?;
         journals.create(&saved)?;
@@ -77,7 +78,7 @@ impl Plan {
             took: Duration::ZERO,
             is_over: false,
         };
-        match pin.change(self) {
+        match pin.start_guard().and_then(|()| pin.change(self)) {
             Ok(()) => Ok(pin),
             Err(error) => match pin.put_back() {
                 Ok(_) => Err(error),
@@ -103,9 +104,17 @@ impl Pin {
         self.put_back()
     }
 
-    /// Leaves the threads placed, until `helenus unpin` restores them.
-    pub fn keep(mut self) {
+    /// Leaves the threads placed, until their lease ends or `helenus unpin` restores them.
+    pub fn keep(mut self) -> Result<(), Error> {
+        self.saved.is_kept = true;
+        // After an error, dropping this restores the threads.
+        self.journals.write(&self.saved)?;
         self.is_over = true;
+        Ok(())
+    }
+
+    pub(super) fn saved(&self) -> &Saved {
+        &self.saved
     }
 
     pub(super) fn put_back(&mut self) -> Result<Restored, Error> {
@@ -142,9 +151,16 @@ impl Pin {
         self.process.is_alive()
     }
 
-    /// Whether another helenus process asks this one to restore the threads.
-    pub(super) fn is_asked_to_end(&self) -> bool {
-        self.journals.is_asked(&self.saved)
+    /// Whether another helenus process asks this one to restore the threads, or their lease is over.
+    pub(super) fn has_to_end(&self) -> bool {
+        self.journals.is_asked(&self.saved) || self.is_lease_over()
+    }
+
+    fn is_lease_over(&self) -> bool {
+        // It may have been renewed.
+        let is_over = |saved: Saved| saved.is_lease_over();
+        self.saved.is_lease_over()
+            && self.journals.find(self.saved.pid, self.saved.start_ticks).is_ok_and(|now| now.is_none_or(is_over))
     }
 
     /// Places the threads that were started since the last pass. Returns their ids.

@@ -3,6 +3,7 @@
 use super::policy::Policy;
 use super::{CpuSet, Error, Served, Settings, Strategy, Thread, UsableCpus, groups, interrupts, threads};
 use serde::Serialize;
+use std::time::Duration;
 
 /// The planned CPUs of each thread.
 #[derive(Debug, Clone, Serialize)]
@@ -22,6 +23,8 @@ pub struct Plan {
     pub remarks: Vec<String>,
     #[serde(skip)]
     pub(super) policy: Policy,
+    #[serde(skip)]
+    pub(super) lease: Option<Duration>,
 }
 
 /// A thread and its planned CPUs.
@@ -70,8 +73,8 @@ impl Plan {
             Planned { thread, group, cpus }
         };
         let threads = threads.into_iter().zip(cpus).map(planned).collect();
-        let (strategy, seed) = (settings.strategy, settings.seed);
-        Ok(Plan { pid, start_ticks, strategy, seed, room, served, threads, moves, remarks, policy })
+        let (strategy, seed, lease) = (settings.strategy, settings.seed, settings.lease);
+        Ok(Plan { pid, start_ticks, strategy, seed, room, served, threads, moves, remarks, policy, lease })
     }
 
     /// Whether the plan changes nothing.

@@ -3,6 +3,7 @@
 use super::groups::Cpus;
 use super::{CpuSet, Error, Group};
 use serde::Serialize;
+use std::time::Duration;
 
 /// How threads get their CPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
@@ -36,6 +37,8 @@ pub struct Settings {
     pub idle_below_per_s: f64,
     /// The CPUs to which the busy interrupts are moved, and which threads avoid.
     pub move_interrupts: Option<CpuSet>,
+    /// Everything is restored after this time, even if this process is gone; None until it is restored.
+    pub lease: Option<Duration>,
 }
 
 impl Strategy {
@@ -79,6 +82,7 @@ impl Settings {
             busy_share: Settings::BUSY_SHARE,
             idle_below_per_s: Settings::IDLE_BELOW_PER_S,
             move_interrupts: None,
+            lease: None,
         }
     }
 

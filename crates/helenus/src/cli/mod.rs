@@ -126,6 +126,7 @@ enum Command {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    helenus_control::placement::guard_with(unpin::guard_command);
     match arguments.command {
         Command::Up(arguments) => up::run(arguments),
         Command::Down(arguments) => down::run(arguments),

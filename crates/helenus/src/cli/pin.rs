@@ -1,10 +1,11 @@
 use super::{target, unpin};
-use crate::{interrupt, terminal};
+use crate::{interrupt, settings, terminal};
 use anyhow::Result;
 use clap::Args;
 use helenus_cassandra::{Cancel, Places};
 use helenus_control::placement::{
-    CpuSet, FollowSummary, Group, InterruptCounts, Journals, Pin, Plan, Planned, Saved, Served, Settings, Strategy,
+    self, CpuSet, Error, FollowSummary, Group, InterruptCounts, Journals, Pin, Plan, Planned, Saved, Served, Settings,
+    Strategy,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 /// Threads that start later are placed, too.
 ///
 /// The process is not restarted and needs no agent. The masks that were before are written down first: they are put back at the
-/// end, and by `helenus unpin` when this command was killed.
+/// end, when the lease ends, and when this command was killed, by a process that it leaves running.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus pin --node 127.0.0.1 --strategy equal-spread --dry-run
@@ -24,6 +25,8 @@ use std::time::{Duration, Instant};
   helenus pin --node 127.0.0.1 --strategy interrupt-aware --move-interrupts 0
   helenus pin 4711 --strategy groups --group CompactionExecutor=0-1 --group '*=rest'
   helenus pin 4711 --strategy cache-aware --keep && helenus unpin 4711
+  helenus pin 4711 --strategy cache-aware --keep --lease 2h
+  helenus pin 4711 --renew --lease 24h
   helenus pin --list")]
 pub struct Arguments {
     /// The process
@@ -33,7 +36,7 @@ pub struct Arguments {
     #[arg(long, value_name = "ADDRESS[:PORT]")]
     node: Option<String>,
     /// How its threads are placed
-    #[arg(long, value_name = "STRATEGY", required_unless_present = "list", value_enum)]
+    #[arg(long, value_name = "STRATEGY", required_unless_present_any = ["list", "renew"], value_enum)]
     strategy: Option<Strategy>,
     /// With the strategy groups: thread groups, by name or `*`, and their CPUs, such as 0-3,8 or `rest`. With the others: the
     /// only groups to place, without CPUs (may be given again)
@@ -54,7 +57,13 @@ pub struct Arguments {
     /// Restore everything after this time
     #[arg(long = "for", value_name = "DURATION", value_parser = super::duration)]
     lasts: Option<Duration>,
-    /// Place the existing threads, exit, and leave them so until `helenus unpin`
+    /// Restore everything after this time, even if helenus is gone [default: stays until it is undone]
+    #[arg(long, value_name = "DURATION", value_parser = super::duration, conflicts_with_all = ["list", "dry_run"])]
+    lease: Option<Duration>,
+    /// Restart the lease of a pinned process: it lasts for --lease from now on
+    #[arg(long, requires = "lease", conflicts_with_all = ["strategy", "groups", "keep", "dry_run", "lasts", "list"])]
+    renew: bool,
+    /// Place the existing threads, exit, and leave them so until `helenus unpin` or the end of the lease
     #[arg(long, conflicts_with_all = ["lasts", "dry_run"])]
     keep: bool,
     /// Show what would be done, and do nothing
@@ -73,18 +82,21 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.list {
         return list(&journals, arguments.json);
     }
-    let settings = arguments.settings();
-    settings.check()?;
+    if let (true, Some(lease)) = (arguments.renew, arguments.lease) {
+        return renew(&journals, arguments, lease);
+    }
+    let wanted = arguments.settings();
+    wanted.check()?;
     let target = target::find(arguments.node.as_deref(), arguments.pid)?;
     let cancel = interrupt::cancel_on_signals()?;
-    let served = match settings.strategy.needs_interrupts() {
+    let served = match wanted.strategy.needs_interrupts() {
         true => count_interrupts(arguments.window, &cancel)?,
         false => None,
     };
     if cancel.is_cancelled() {
         return Ok(ExitCode::SUCCESS);
     }
-    let plan = Plan::new(target.pid, target.start_ticks, &settings, served)?;
+    let plan = Plan::new(target.pid, target.start_ticks, &wanted, served)?;
     let name = format!("{} (pid {})", target.command, target.pid);
     for remark in &plan.remarks {
         terminal::talk(terminal::dim(remark));
@@ -97,13 +109,16 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let pin = plan.clone().apply(&journals)?;
     show(&plan, arguments.json)?;
     let took = terminal::nanos(i64::try_from(pin.took.as_nanos()).unwrap_or(i64::MAX));
-    let (threads, strategy) = (pin.threads(), settings.strategy.name());
+    let (threads, strategy) = (pin.threads(), wanted.strategy.name());
     terminal::done(format_args!("{threads} threads of {name} are placed by {strategy}, in {took}"));
     if arguments.keep {
-        pin.keep();
+        pin.keep()?;
+        let until = match arguments.lease {
+            Some(lease) => format!("for {}, or until `helenus unpin {}`", settings::length(lease), target.pid),
+            None => format!("until `helenus unpin {}`", target.pid),
+        };
         terminal::talk(terminal::dim(format_args!(
-            "they stay so until `helenus unpin {}`; a new thread gets the CPUs of the one that makes it",
-            target.pid
+            "they stay so {until}; a new thread gets the CPUs of the one that makes it"
         )));
         return Ok(ExitCode::SUCCESS);
     }
@@ -118,9 +133,31 @@ impl Arguments {
             seed: self.seed.unwrap_or_else(|| rand::random_range(0..1_000_000)),
             busy_share: self.busy_share,
             move_interrupts: self.move_interrupts.clone(),
+            lease: self.lease,
             ..Settings::new(strategy)
         }
     }
+}
+
+fn renew(journals: &Journals, arguments: &Arguments, lease: Duration) -> Result<ExitCode> {
+    let pid = target::find(arguments.node.as_deref(), arguments.pid)?.pid;
+    let saved = journals.list()?.into_iter().find(|saved| saved.pid == pid && saved.is_alive());
+    let saved = placement::renew(journals, &saved.ok_or(Error::NotPinned { pid })?, lease)?;
+    let lease = settings::length(lease);
+    terminal::done(format_args!("the threads of {} (pid {pid}) are put back in {lease}", saved.command));
+    if arguments.json {
+        terminal::json_line(&json!({ "renewed": shown(&saved) }))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An entry of the journal as JSON.
+fn shown(saved: &Saved) -> serde_json::Value {
+    json!({
+        "pid": saved.pid, "command": saved.command, "strategy": saved.strategy, "since_s": saved.since_s,
+        "threads": saved.threads(), "interrupts": saved.interrupts(), "alive": saved.is_alive(),
+        "follower": saved.follower(), "lease_left_s": saved.lease_left().map(|left| left.as_secs()),
+    })
 }
 
 /// Returns None if it was cancelled.
@@ -140,7 +177,8 @@ fn follow(pin: Pin, arguments: &Arguments, cancel: &Cancel) -> Result<ExitCode> 
     let followed = following.progress();
     let restored = following.unpin()?;
     if by_itself && !restored.process_ended {
-        terminal::talk("another helenus asked for everything to be put back");
+        let why = if arguments.lease.is_some() { "the lease is over, or another" } else { "another" };
+        terminal::talk(format_args!("{why} helenus asked for everything to be put back"));
     }
     say_followed(followed);
     unpin::say(&restored);
@@ -214,23 +252,17 @@ fn cpus<'p>(threads: impl Iterator<Item = Option<&'p CpuSet>> + Clone) -> String
 
 fn list(journals: &Journals, json: bool) -> Result<ExitCode> {
     let pinned = journals.list()?;
-    let state = |saved: &Saved| match (saved.is_alive(), saved.follower()) {
-        (false, _) => "the process has ended".to_string(),
-        (true, Some(pid)) => format!("followed by helenus (pid {pid})"),
-        (true, None) => "kept".to_string(),
+    let state = |saved: &Saved| {
+        let state = match (saved.is_alive(), saved.follower()) {
+            (false, _) => "the process has ended".to_string(),
+            (true, Some(pid)) => format!("followed by helenus (pid {pid})"),
+            (true, None) => "kept".to_string(),
+        };
+        let left = saved.lease_left().filter(|_| saved.is_alive());
+        left.map_or(state.clone(), |left| format!("{state}, for {} more", settings::length(left)))
     };
     if json {
-        let pinned: Vec<_> = pinned
-            .iter()
-            .map(|saved| {
-                json!({
-                    "pid": saved.pid, "command": saved.command, "strategy": saved.strategy, "since_s": saved.since_s,
-                    "threads": saved.threads(), "interrupts": saved.interrupts(), "alive": saved.is_alive(),
-                    "follower": saved.follower(),
-                })
-            })
-            .collect();
-        terminal::json(&pinned)?;
+        terminal::json(&pinned.iter().map(shown).collect::<Vec<_>>())?;
         return Ok(ExitCode::SUCCESS);
     }
     if pinned.is_empty() {

@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use helenus_cassandra::Places;
 use helenus_control::placement::{self, Error, Journals, Restored, Saved};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 /// Restore the CPUs that `helenus pin` changed
 ///
@@ -28,13 +28,27 @@ pub struct Arguments {
     /// Unpin everything that this user has pinned
     #[arg(long)]
     all: bool,
+    /// Wait until this pin has to end, and undo it: the process that `helenus pin` leaves running
+    #[arg(long, hide = true, value_name = "START", requires = "pid")]
+    guard: Option<u64>,
     /// As JSON
     #[arg(long)]
     json: bool,
 }
 
+/// The command of the process that undoes a pin when its lease ends or its helenus was killed.
+pub fn guard_command(pid: i32, start_ticks: u64) -> Command {
+    let mut command = Command::new("/proc/self/exe");
+    command.args(["unpin", &pid.to_string(), "--guard", &start_ticks.to_string()]);
+    command
+}
+
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let journals = Journals::within(&Places::of_user()?.state);
+    if let (Some(pid), Some(start_ticks)) = (arguments.pid, arguments.guard) {
+        placement::guard(&journals, pid, start_ticks)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let pid = match (&arguments.node, arguments.pid) {
         (Some(node), _) => Some(target::find(Some(node), None)?.pid),
         // An ended process may still have moved interrupts.
@@ -60,7 +74,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         terminal::talk("nothing is pinned");
     }
     restored.iter().for_each(say);
-    failed.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
+    match failed {
+        Some(error) => Err(error.into()),
+        None if arguments.all => super::all_were_read(),
+        None => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// Prints what was restored.

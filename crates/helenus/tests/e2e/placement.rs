@@ -170,6 +170,7 @@ fn masks_are_put_back_when_helenus_was_killed() {
     let pid = threaded.pid();
     let pin = place.start(&format!("pin {pid} {BY_GROUP}"));
     wait_for("the groups", || threaded.are_on("Reader", "0") && threaded.are_on("Writer", "1"));
+    signal_to(guard_of(pid).expect("a guard"), libc::SIGKILL);
     pin.signal(libc::SIGKILL);
     pin.end();
     threaded.tell("+ Reader 4 1");
@@ -185,6 +186,47 @@ fn masks_are_put_back_when_helenus_was_killed() {
         assert_eq!(&mask, before.get(&tid).map_or(process, |(_, mask)| mask), "{name}");
     }
     refused(&place, &format!("unpin {pid}"), &["is not pinned", "helenus pin --list"]);
+    // Without a guard they stay until then; with one, they return by themselves.
+    let pin = place.start(&format!("pin {pid} {BY_GROUP}"));
+    wait_for("the groups", || threaded.are_on("Reader", "0") && threaded.are_on("Writer", "1"));
+    pin.signal(libc::SIGKILL);
+    pin.end();
+    wait_for("the guard", || place.json("pin --list --json") == Value::Array(Vec::new()));
+    assert!(threaded.are_on("Writer", process));
+    wait_for("the end of the guard", || guard_of(pid).is_none());
+}
+
+/// The process that undoes a pin whose helenus has ended.
+fn guard_of(pid: i32) -> Option<i32> {
+    let mut processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let words = format!("unpin\0{pid}\0--guard");
+    processes.find_map(|process| {
+        let command = std::fs::read(process.path().join("cmdline")).ok()?;
+        String::from_utf8_lossy(&command).contains(&words).then(|| process.file_name().to_str()?.parse().ok())?
+    })
+}
+
+#[test]
+fn a_lease_ends_and_can_be_renewed() {
+    let place = Place::new();
+    let threaded = Threaded::start();
+    let before = threaded.masks();
+    let pid = threaded.pid();
+    refused(&place, &format!("pin {pid} --renew"), &["--lease"]);
+    refused(&place, &format!("pin {pid} --renew --lease 1m"), &["is not pinned"]);
+    place.well(&format!("pin {pid} --strategy first-assignment --keep"));
+    assert_eq!(place.json("pin --list --json")[0]["lease_left_s"], Value::Null);
+    // It had none, and gets one.
+    place.well(&format!("pin {pid} --renew --lease 1h"));
+    let left = place.json("pin --list --json")[0]["lease_left_s"].as_u64().unwrap();
+    assert!((3000..=3600).contains(&left), "{left}");
+    place.well(&format!("pin {pid} --renew --lease 500ms"));
+    wait_for("the end of the lease", || threaded.masks() == before);
+    // One that is followed, too.
+    let pin = place.start(&format!("pin {pid} --strategy first-assignment --lease 500ms"));
+    let result = pin.end();
+    assert!(result.status.success() && result.err.contains("the lease is over"), "{}", result.err);
+    assert_eq!((threaded.masks(), place.json("pin --list --json")), (before, Value::Array(Vec::new())));
 }
 
 #[test]

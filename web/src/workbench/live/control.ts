@@ -198,6 +198,7 @@ export class Control {
     const strategy = h("select", {}, ...options(strategies));
     return this.#form("Threads", "place", "Place threads", "Placing threads…", {
       strategy: ["By ", strategy, "Threads that start later are placed, too"],
+      minutes: ["Put back after ", minutes()],
     });
   }
 

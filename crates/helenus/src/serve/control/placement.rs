@@ -1,6 +1,6 @@
 //! Placement of a node's threads on CPUs, as `helenus pin` does it: threads that start later are placed, too.
 
-use super::{Undo, Wanted, process};
+use super::{Undo, Wanted, lease, process};
 use crate::serve::asked::Asked;
 use anyhow::{Context, Result, ensure};
 use helenus_cassandra::Places;
@@ -18,6 +18,7 @@ const COUNTED: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct WantedPlacement {
     strategy: String,
+    minutes: Option<u64>,
 }
 
 /// None once the threads have their former CPUs.
@@ -26,7 +27,8 @@ struct Placed(Option<PinFollower>);
 
 impl WantedPlacement {
     pub(crate) fn of(asked: &Asked) -> Result<WantedPlacement> {
-        Ok(WantedPlacement { strategy: asked.needed("strategy")?.to_string() })
+        let minutes = asked.whole("minutes")?.map(u64::from);
+        Ok(WantedPlacement { strategy: asked.needed("strategy")?.to_string(), minutes })
     }
 }
 
@@ -34,7 +36,9 @@ impl Wanted for WantedPlacement {
     fn make(&self, node: &NodeFacts) -> Result<(String, Box<dyn Undo>)> {
         let strategy = STRATEGIES.into_iter().find(|strategy| strategy.name() == self.strategy);
         let strategy = strategy.with_context(|| format!("there is no placement `{}`", self.strategy))?;
-        let settings = Settings { seed: rand::random_range(0..1_000_000), ..Settings::new(strategy) };
+        let minutes = lease(self.minutes)?;
+        let lease = Some(Duration::from_secs(60 * minutes));
+        let settings = Settings { seed: rand::random_range(0..1_000_000), lease, ..Settings::new(strategy) };
         let served = if strategy.needs_interrupts() {
             let before = InterruptCounts::now()?;
             std::thread::sleep(COUNTED);
@@ -46,7 +50,8 @@ impl Wanted for WantedPlacement {
         let plan = Plan::new(target.pid, target.start_ticks, &settings, served)?;
         ensure!(!plan.is_empty(), "{} would change nothing. {}", strategy.name(), plan.remarks.join(". "));
         let pin = plan.apply(&Journals::within(&Places::of_user()?.state))?;
-        let said = format!("placed {} threads by {}", pin.threads(), strategy.name());
+        let (threads, strategy) = (pin.threads(), strategy.name());
+        let said = format!("placed {threads} threads by {strategy}; put back by itself after {minutes} min");
         Ok((said, Box::new(Placed(Some(pin.follow()?)))))
     }
 }
