@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 const KEY: &str = "helenus.crc32";
 const ZEROS: &str = "00000000";
@@ -22,6 +23,8 @@ pub(crate) const LARGEST_FOOTER_BYTES: u64 = 256 << 20;
 const CHUNK_BYTES: usize = 1 << 20;
 /// The most files of which it is remembered that they are whole.
 const MOST_KNOWN: usize = 20_000;
+/// Only files whose last change is older than this are remembered.
+const SETTLED_AFTER_S: u64 = 2;
 
 /// Device, inode, size and time of the last change of a file.
 type Identity = (u64, u64, u64, i64, i64);
@@ -78,7 +81,11 @@ pub(crate) fn is_whole(file: &File) -> io::Result<Option<bool>> {
     file.read_exact_at(&mut digits, place)?;
     let written = std::str::from_utf8(&digits).ok().and_then(|digits| u32::from_str_radix(digits, 16).ok());
     let is_whole = written == Some(sum(file, place)?);
-    if is_whole {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    // A file that has just changed may change again with the same time.
+    let is_settled =
+        u64::try_from(facts.ctime()).is_ok_and(|changed| changed.saturating_add(SETTLED_AFTER_S) < since_epoch);
+    if is_whole && is_settled {
         let mut known = known();
         let known = known.get_or_insert_default();
         if known.len() >= MOST_KNOWN {

@@ -128,12 +128,18 @@ impl Folder {
             .map_err(Error::errno("create", &path))
     }
 
-    /// Renames a file durably: the new name survives a power failure.
+    /// Renames a file durably: the new name survives a power failure. A folder of that name is set aside.
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
         let path = self.path_of(to)?;
-        rustix::fs::renameat(&self.descriptor, from, &self.descriptor, to)
-            .and_then(|()| rustix::fs::fsync(&self.descriptor))
-            .map_err(Error::errno("rename to", &path))
+        let rename = || rustix::fs::renameat(&self.descriptor, from, &self.descriptor, to);
+        let renamed = match rename() {
+            Err(error) if error == rustix::io::Errno::ISDIR => {
+                self.set_aside(to)?;
+                rename()
+            }
+            renamed => renamed,
+        };
+        renamed.and_then(|()| rustix::fs::fsync(&self.descriptor)).map_err(Error::errno("rename to", &path))
     }
 
     /// Removes a file if it exists.

@@ -91,7 +91,12 @@ fn links_in_a_recording_are_not_read() {
         symlink(elsewhere.join(name), folder.join(name)).unwrap();
         let recording = Recording::open(&folder).unwrap();
         let [loss] = recording.skipped() else { panic!("{:?}", recording.skipped()) };
-        assert!(loss.reason.contains(name) && loss.reason.contains("it is a link"), "{}", loss.reason);
+        assert!(
+            loss.reason.contains(name)
+                && (loss.reason.contains("it is a link") || loss.reason.contains("it is no folder")),
+            "{}",
+            loss.reason
+        );
         let rows = |table: &str| recording.manifest().tables.get(table).map(|facts| facts.rows);
         let stalls = (name == "manifest.json").then_some(99);
         assert_eq!((rows("stalls"), rows("cpus")), (stalls, Some(49)), "{name}");
@@ -173,7 +178,7 @@ fn no_manifest_breaks_a_reader() {
     };
     let numbers =
         ["-9223372036854775808", "9223372036854775807", "18446744073709551615", "1e999", "null", "[]", "\"\""];
-    for round in 0..200 {
+    for round in 0..100 {
         let mut text = whole.clone();
         for _ in 0..=below(3) {
             let at = below(text.len());

@@ -259,6 +259,10 @@ fn what_is_no_recording_says_so() {
     assert!(matches!(open(&folder), Error::Newer { found: 99, .. }));
     std::fs::write(&path, text).unwrap();
     std::fs::remove_file(folder.join("requests/part-0.parquet")).unwrap();
+    let lost = Recording::open(&folder).unwrap().skipped().to_vec();
+    assert!(lost.len() == 1 && lost[0].rows == Some(5) && lost[0].reason.contains("0 of its 5 rows"), "{lost:?}");
+    // Without any file there is nothing to read.
+    std::fs::remove_dir_all(folder.join("sources")).unwrap();
     assert!(matches!(open(&folder), Error::Damaged { .. }));
 
     let writing = place.path().join("writing");
