@@ -28,6 +28,8 @@ pub enum Ink {
 
 /// Sentences are wrapped at this width at least.
 const MESSAGE: usize = 40;
+/// The most rows on a terminal, which may say any size.
+const MOST_ROWS: usize = 300;
 
 /// Characters of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +41,8 @@ pub struct Size {
 impl Size {
     /// The requested size, or the size of the terminal.
     pub fn of(rows: Option<u16>, width: Option<u16>) -> Size {
-        let high = terminal::height().map_or(ROWS, |height| height.saturating_sub(OTHER_LINES).max(FEWEST_ROWS));
+        let high =
+            terminal::height().map_or(ROWS, |height| height.saturating_sub(OTHER_LINES).clamp(FEWEST_ROWS, MOST_ROWS));
         let wide = terminal::width().map_or(WIDTH, |width| width.clamp(40, 1000));
         Size { rows: rows.map_or(high, usize::from), width: width.map_or(wide, usize::from) }
     }

@@ -3,17 +3,21 @@
 use super::app::App;
 use super::draw;
 use anyhow::{Context, Result};
-use ratatui::Terminal;
-use ratatui::backend::TermionBackend;
-use ratatui::layout::Size;
+use ratatui::backend::{Backend as _, TermionBackend};
+use ratatui::layout::{Rect, Size};
 use ratatui::termion::event::{Event, Key, parse_event};
 use ratatui::termion::raw::{IntoRawMode, RawTerminal};
 use ratatui::termion::screen::{AlternateScreen, IntoAlternateScreen};
+use ratatui::{Terminal, TerminalOptions, Viewport};
 use std::io::{BufWriter, Stdout, Write};
 use std::sync::OnceLock;
 use std::time::Duration;
 
 type Backend = TermionBackend<BufWriter<AlternateScreen<RawTerminal<Stdout>>>>;
+
+/// The largest part of a terminal that is drawn on: each cell takes memory, and a terminal may say any size.
+const WIDEST: u16 = 1000;
+const HIGHEST: u16 = 300;
 
 /// The terminal's settings at the start.
 static BEFORE: OnceLock<libc::termios> = OnceLock::new();
@@ -45,8 +49,10 @@ impl Screen {
         let mut out = BufWriter::new(alternate);
         // Clearing by ratatui asks the terminal for the cursor's place, for which a slow connection needs too long.
         out.write_all(b"\x1b[2J").context(failed)?;
-        let terminal = Terminal::new(TermionBackend::new(out)).context(failed)?;
-        let size = terminal.size().context(failed)?;
+        let backend = TermionBackend::new(out);
+        let size = backend.size().context(failed)?;
+        let options = TerminalOptions { viewport: Viewport::Fixed(drawn(size)) };
+        let terminal = Terminal::with_options(backend, options).context(failed)?;
         Ok(Screen { terminal, size })
     }
 
@@ -63,6 +69,9 @@ impl Screen {
         let is_ready = unsafe { libc::poll(&raw mut wait, 1, ms) } > 0;
         let size = self.terminal.size().context("cannot read the terminal's size")?;
         let is_resized = std::mem::replace(&mut self.size, size) != size;
+        if is_resized {
+            self.terminal.resize(drawn(size)).context("cannot draw on the terminal")?;
+        }
         if !is_ready {
             return Ok(is_resized);
         }
@@ -76,6 +85,11 @@ impl Screen {
         }
         Ok(true)
     }
+}
+
+/// The part of a terminal that is drawn on.
+fn drawn(size: Size) -> Rect {
+    Rect::new(0, 0, size.width.min(WIDEST), size.height.min(HIGHEST))
 }
 
 /// The keys that a terminal sent together.
@@ -144,6 +158,13 @@ fn give_back() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_of_any_size_is_drawn_on_within_bounds() {
+        assert_eq!(drawn(Size::new(80, 24)), Rect::new(0, 0, 80, 24));
+        assert_eq!(drawn(Size::new(0, 0)).area(), 0);
+        assert!(drawn(Size::new(u16::MAX, u16::MAX)).area() <= u32::from(WIDEST) * u32::from(HIGHEST));
+    }
 
     #[test]
     fn keys_are_told_apart() {
