@@ -13,6 +13,7 @@ mod metrics;
 mod open_files;
 mod owner;
 mod report;
+mod scratch;
 mod search;
 mod serve;
 mod settings;

@@ -1,14 +1,13 @@
 use super::{POLL_EVERY, record};
 use crate::interrupt::cancel_on_signals;
+use crate::scratch::{Purpose, Scratch};
 use crate::serve::{Control, Library, Server};
 use crate::terminal;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use helenus_cassandra::Cancel;
 use helenus_observe::{SourceSwitches, SwitchRequest};
-use std::fs::Permissions;
 use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -127,7 +126,7 @@ struct Place {
     /// Folder for windows that are saved.
     saves: PathBuf,
     /// Deleted at the end.
-    temporary: Option<tempfile::TempDir>,
+    temporary: Option<Scratch>,
 }
 
 impl Place {
@@ -136,15 +135,7 @@ impl Place {
             let beside = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             return Ok(Place { folder: output.to_path_buf(), saves: beside.to_path_buf(), temporary: None });
         }
-        // /tmp may be in memory.
-        let on_disk = Path::new("/var/tmp");
-        let root = match std::env::var_os("TMPDIR") {
-            None if on_disk.is_dir() => on_disk.to_path_buf(),
-            _ => std::env::temp_dir(),
-        };
-        let private = Permissions::from_mode(0o700);
-        let temporary = tempfile::Builder::new().prefix("helenus-serve-").permissions(private).tempdir_in(&root);
-        let temporary = temporary.with_context(|| format!("cannot make a temporary folder in {}", root.display()))?;
+        let temporary = Scratch::new(Purpose::Serve)?;
         let folder = temporary.path().join("live.helenus");
         Ok(Place { folder, saves: PathBuf::from("."), temporary: Some(temporary) })
     }
@@ -153,7 +144,7 @@ impl Place {
 /// The thread that records nodes.
 struct Recorder {
     thread: JoinHandle<Result<()>>,
-    temporary: Option<tempfile::TempDir>,
+    temporary: Option<Scratch>,
 }
 
 impl Recorder {

@@ -3,6 +3,7 @@
 use super::{ASK_EVERY, LiveArguments, TIMEOUT};
 use crate::assets::AGENT_JAR;
 use crate::cli::{self, nodes};
+use crate::scratch::{Purpose, Scratch};
 use crate::terminal::{self, Steps};
 use anyhow::{Context, Result, bail};
 use helenus_cassandra::cql::{Channel, Connection, Credentials};
@@ -20,19 +21,18 @@ use std::time::{Duration, Instant};
 /// A recording that is deleted with its temporary folder.
 pub(super) struct Reading {
     pub(super) recording: Recording,
-    _folder: tempfile::TempDir,
+    _folder: Scratch,
 }
 
 /// A recording in progress, for one reading.
 struct OpenReading {
     recorder: Recorder,
-    folder: tempfile::TempDir,
+    folder: Scratch,
 }
 
 impl OpenReading {
     fn begin() -> Result<OpenReading> {
-        let folder =
-            tempfile::Builder::new().prefix("helenus-look-").tempdir().context("cannot make a temporary folder")?;
+        let folder = Scratch::new(Purpose::Look)?;
         let recorder =
             Recorder::create(&folder.path().join("look.helenus"), Manifest::new("live", &cli::command_line()))?;
         Ok(OpenReading { recorder, folder })

@@ -1,7 +1,8 @@
 //! SSTables of a node that is not running, read from their files.
 
+use crate::scratch::{Purpose, Scratch};
 use crate::{interrupt, terminal};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use helenus_cassandra::{Places, sstable_files};
 use helenus_explain::Engine;
 use helenus_recording::{Manifest, Recorder, rows};
@@ -16,7 +17,7 @@ pub const SOURCE: &str = "source: Cassandra's own sstablemetadata, on the files;
 /// The metadata of the files as a recording, which is removed together with its folder.
 pub struct Recorded {
     engine: Engine,
-    _folder: tempfile::TempDir,
+    _folder: Scratch,
 }
 
 impl Recorded {
@@ -41,8 +42,7 @@ pub fn recorded(folder: &Path, table: Option<&str>) -> Result<Recorded> {
         steps.keep(|| terminal::warn(format_args!("{}: {}", unreadable.file.display(), unreadable.why)));
     }
     drop(steps);
-    let temporary =
-        tempfile::Builder::new().prefix("helenus-files-").tempdir().context("cannot make a temporary folder")?;
+    let temporary = Scratch::new(Purpose::Files)?;
     let path = temporary.path().join("files.helenus");
     let recorder = Recorder::create(&path, Manifest::new("files", &crate::cli::command_line()))?;
     let time_ns = recorder.clock().now_ns();

@@ -2,6 +2,7 @@
 
 use crate::assets::AGENT_JAR;
 use crate::cli::{self, nodes};
+use crate::scratch::{Purpose, Scratch};
 use crate::terminal::{self, Steps};
 use anyhow::{Context, Result, bail};
 use helenus_cassandra::target::{self, Target, TargetName};
@@ -30,15 +31,14 @@ pub(super) struct Node {
     options: Options,
     events: Sender<Event>,
     heard: Receiver<Event>,
-    _folder: tempfile::TempDir,
+    _folder: Scratch,
 }
 
 impl Node {
     pub(super) fn record(addresses: &[String], no_agent: bool, files: bool) -> Result<Node> {
         let mut steps = Steps::new();
         steps.step(format_args!("attaching to {} node(s)", addresses.len()));
-        let folder =
-            tempfile::Builder::new().prefix("helenus-top-").tempdir().context("cannot make a temporary folder")?;
+        let folder = Scratch::new(Purpose::Top)?;
         let kept = Kept::new(KEEP, Some(MOST_BYTES));
         let manifest = Manifest::new("live", &cli::command_line());
         let keeper = Keeper::begin(&folder.path().join("live.helenus"), manifest, kept)?;
