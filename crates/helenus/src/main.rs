@@ -9,6 +9,7 @@ mod cli;
 mod command_line;
 mod flushed;
 mod interrupt;
+mod local_http;
 mod metrics;
 mod open_files;
 mod owner;

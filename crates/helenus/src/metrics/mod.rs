@@ -6,36 +6,27 @@ mod valves;
 
 pub use valves::Watched;
 
+use crate::local_http::{self, BUSY, Bounds, Connection, Hosts};
 use anyhow::{Context, Result, ensure};
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text};
 use prometheus_client::registry::{Registry, Unit};
-use std::convert::Infallible;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 const OPENMETRICS: HeaderValue = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
-/// Time for a client to send its headers.
-const HEADERS_WITHIN: Duration = Duration::from_secs(5);
-/// Timeout for a client to take its answer. Each connection has one request, whose body is not read.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(15);
-/// The smallest value that hyper accepts.
-const HEADERS_AT_MOST_BYTES: usize = 8 << 10;
-const CONNECTIONS_AT_MOST: usize = 64;
-/// Pause before the next connection is accepted after accepting has failed, for example for lack of a file descriptor.
-const PAUSE: Duration = Duration::from_millis(100);
+/// Each connection has one request, whose body is not read. The smallest size of headers is that which hyper accepts.
+const BOUNDS: Bounds =
+    Bounds { answered_within: Duration::from_secs(15), headers_bytes: 8 << 10, strangers: 64, known: 64 };
 
 /// A source of metrics.
 pub trait Measured: fmt::Debug + Send + 'static {
@@ -62,14 +53,18 @@ impl<T: Measured> Metrics<T> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let listener = runtime.block_on(TcpListener::bind(address));
         let listener = listener.with_context(|| format!("cannot listen on {address}"))?;
-        let address = format!("http://{}/metrics?token={token}", listener.local_addr()?);
+        let local = listener.local_addr()?;
+        let address = format!("http://{local}/metrics?token={token}");
+        let page = Arc::new(Page { hosts: Hosts::of(local), token, registry });
         let (stop, stopped) = oneshot::channel();
+        let answer =
+            move |request: Request<Incoming>, from: Connection| std::future::ready(page.answer(&request, &from));
         let thread = std::thread::Builder::new().name("metrics".into()).spawn(move || {
             // Connections end with the runtime, in whatever state they are.
             runtime.block_on(async {
                 tokio::select! {
                     _ = stopped => {}
-                    () = accept(listener, Arc::new(Page { token, registry })) => {}
+                    () = local_http::serve(listener, BOUNDS, answer) => {}
                 }
             });
         });
@@ -97,38 +92,19 @@ impl<T> Drop for Metrics<T> {
     }
 }
 
-/// Accepts all connections, each for a limited time.
-async fn accept(listener: TcpListener, page: Arc<Page>) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS_AT_MOST));
-    while let Ok(place) = Arc::clone(&room).acquire_owned().await {
-        let Ok((stream, _)) = listener.accept().await else {
-            tokio::time::sleep(PAUSE).await;
-            continue;
-        };
-        let page = Arc::clone(&page);
-        tokio::spawn(async move {
-            let answer = service_fn(|request| std::future::ready(Ok::<_, Infallible>(page.answer(&request))));
-            let connection = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(HEADERS_WITHIN)
-                .max_buf_size(HEADERS_AT_MOST_BYTES)
-                .keep_alive(false)
-                .serve_connection(TokioIo::new(stream), answer);
-            // A client that has gone or is too slow gets no answer.
-            let _ = tokio::time::timeout(ANSWERED_WITHIN, connection).await;
-            drop(place);
-        });
-    }
-}
-
 /// The only page that is served.
 struct Page {
+    hosts: Hosts,
     token: String,
     registry: Registry,
 }
 
 impl Page {
-    fn answer(&self, request: &Request<Incoming>) -> Response<String> {
+    fn answer(&self, request: &Request<Incoming>, from: &Connection) -> Response<String> {
+        if !self.hosts.are_asked_by(request) {
+            let text = "this server answers to its own address only: the one that the command says when it starts\n";
+            return response(StatusCode::FORBIDDEN, PLAIN, text.into());
+        }
         let header = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let bearer = header.and_then(|value| value.strip_prefix("Bearer "));
         let query = request.uri().query().unwrap_or_default();
@@ -136,6 +112,9 @@ impl Page {
         if given != Some(self.token.as_str()) {
             let text = "the token is missing or wrong: the command says the whole address when it starts\n";
             return response(StatusCode::UNAUTHORIZED, PLAIN, text.into());
+        }
+        if !from.is_known() {
+            return response(BUSY.0, PLAIN, format!("{}\n", BUSY.1));
         }
         if request.uri().path() != "/metrics" {
             return response(StatusCode::NOT_FOUND, PLAIN, "there is /metrics\n".into());
@@ -266,6 +245,25 @@ mod tests {
         });
         assert_eq!(ends.recv_timeout(LONG), Ok(()));
         drop((silent, begun, endless));
+    }
+
+    #[test]
+    fn a_page_of_another_site_is_refused_whatever_token_it_has() {
+        let served = serve();
+        for host in ["evil.example", "evil.example:9500", "127.0.86.2"] {
+            let mut stream = served.begin(&format!("GET {} HTTP/1.1\r\nHost: {host}\r\n\r\n", served.path));
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 403") && !answer.contains("helenus_shown"), "{host}: {answer}");
+        }
+    }
+
+    #[test]
+    fn a_silent_crowd_stops_no_reader() {
+        let served = serve();
+        let crowd: Vec<TcpStream> = (0..300).map(|_| served.begin("")).collect();
+        assert!(served.ask("GET", &served.path, "").contains("helenus_shown 7\n"));
+        drop(crowd);
     }
 
     #[test]

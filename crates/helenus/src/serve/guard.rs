@@ -4,7 +4,8 @@
 //! that resolves to 127.0.0.1, that name is in the Host header.
 
 use super::Answer;
-use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, ORIGIN, TRANSFER_ENCODING};
+use crate::local_http::Hosts;
+use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, ORIGIN, TRANSFER_ENCODING};
 use hyper::{Method, Request, StatusCode};
 use std::net::SocketAddr;
 
@@ -12,15 +13,12 @@ use std::net::SocketAddr;
 pub(super) struct Guard {
     address: SocketAddr,
     token: String,
-    /// Values of the Host header, lower case.
-    hosts: Vec<String>,
+    hosts: Hosts,
 }
 
 impl Guard {
     pub(super) fn new(address: SocketAddr) -> Guard {
-        let port = address.port();
-        let hosts = vec![address.to_string(), format!("localhost:{port}"), format!("127.0.0.1:{port}")];
-        Guard { address, token: format!("{:032x}", rand::random::<u128>()), hosts }
+        Guard { address, token: format!("{:032x}", rand::random::<u128>()), hosts: Hosts::of(address) }
     }
 
     pub(super) fn address(&self) -> SocketAddr {
@@ -36,14 +34,11 @@ impl Guard {
         let text =
             |name: &str| request.headers().get(name).map(|value| value.to_str().unwrap_or("?").to_ascii_lowercase());
         let refuse = |why: &str| Err(Answer::error(StatusCode::FORBIDDEN, why));
-        let hosts = request.headers().get_all(HOST).iter().count();
-        let asked = request.uri().authority().map(|authority| authority.as_str().to_ascii_lowercase());
-        let is_own = |host: &String| self.hosts.contains(host);
-        if hosts != 1 || !text(HOST.as_str()).as_ref().is_some_and(is_own) || !asked.as_ref().is_none_or(is_own) {
+        if !self.hosts.are_asked_by(request) {
             return refuse("this server answers to its own address only: open the link that helenus serve printed");
         }
         if let Some(origin) = text(ORIGIN.as_str())
-            && !origin.strip_prefix("http://").is_some_and(|host| self.hosts.iter().any(|own| own == host))
+            && !origin.strip_prefix("http://").is_some_and(|host| self.hosts.has(host))
         {
             return refuse("another site's page asked; only the workbench's own page is answered");
         }

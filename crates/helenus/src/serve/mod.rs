@@ -20,6 +20,8 @@ mod work;
 pub use control::Control;
 pub use library::Library;
 
+
+use crate::local_http::{self, BUSY, Bounds, Connection};
 use anyhow::{Context, Result, ensure};
 use api::Api;
 use guard::Guard;
@@ -28,26 +30,15 @@ use hyper::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY, USER_AGENT,
     X_CONTENT_TYPE_OPTIONS,
 };
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 
-/// Timeout for a client to send its headers.
-const HEADERS_WITHIN: Duration = Duration::from_secs(5);
-/// Timeout for a client to take its answer, including the query's own time limit.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(180);
-/// Requests have no body; the query is in the URL.
-const HEADERS_AT_MOST_BYTES: usize = 64 << 10;
-const CONNECTIONS_AT_MOST: usize = 128;
-/// Pause before the next connection is accepted after accepting has failed, for example for lack of a file descriptor.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The time for an answer includes that of waiting for a place and that of the question. Requests have no body; the query is in the URL.
+const BOUNDS: Bounds =
+    Bounds { answered_within: Duration::from_secs(180), headers_bytes: 64 << 10, strangers: 128, known: 128 };
 
 /// Listens, and serves until its future is dropped.
 #[derive(Debug)]
@@ -121,36 +112,20 @@ impl Server {
 
     /// Accepts all connections, each for a limited time.
     pub async fn serve(self) {
-        let room = Arc::new(Semaphore::new(CONNECTIONS_AT_MOST));
         let (guard, api) = (Arc::new(self.guard), Arc::new(self.api));
-        while let Ok(place) = Arc::clone(&room).acquire_owned().await {
-            let Ok((stream, from)) = self.listener.accept().await else {
-                tokio::time::sleep(PAUSE).await;
-                continue;
-            };
+        let answer = move |request: Request<Incoming>, connection: Connection| {
             let (guard, api) = (Arc::clone(&guard), Arc::clone(&api));
-            tokio::spawn(async move {
-                let service = service_fn(|request: Request<Incoming>| {
-                    let (guard, api) = (Arc::clone(&guard), Arc::clone(&api));
-                    async move {
-                        let answer = match question(&guard, &request) {
-                            Ok((name, parameters)) => api.answer(Asker::of(&request, from), &name, &parameters).await,
-                            Err(answer) => answer,
-                        };
-                        Ok::<_, Infallible>(response(answer))
+            async move {
+                response(match question(&guard, &request) {
+                    Ok(_) if !connection.is_known() => Answer::error(BUSY.0, BUSY.1),
+                    Ok((name, parameters)) => {
+                        api.answer(Asker::of(&request, connection.from), &name, &parameters).await
                     }
-                });
-                let connection = http1::Builder::new()
-                    .timer(TokioTimer::new())
-                    .header_read_timeout(HEADERS_WITHIN)
-                    .max_buf_size(HEADERS_AT_MOST_BYTES)
-                    .keep_alive(false)
-                    .serve_connection(TokioIo::new(stream), service);
-                // A client that has gone or is too slow gets no answer. Its query ends with the connection.
-                let _ = tokio::time::timeout(ANSWERED_WITHIN, connection).await;
-                drop(place);
-            });
-        }
+                    Err(answer) => answer,
+                })
+            }
+        };
+        local_http::serve(self.listener, BOUNDS, answer).await;
     }
 }
 
