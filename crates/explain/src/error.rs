@@ -11,7 +11,7 @@ pub enum Error {
     Query(String),
 
     #[error(
-        "explaining {requests} requests takes about {} MiB of memory, and this process has a limit of {} MiB; raise the limit (of its control group, or ulimit -v), or run this where there is more",
+        "explaining {requests} requests takes about {} MiB of memory, and this process has a limit of {} MiB; ask for a shorter time, raise the limit (of its control group, or ulimit -v), or run this where there is more",
         needed_bytes >> 20, limit_bytes >> 20
     )]
     Memory { requests: u64, needed_bytes: u64, limit_bytes: u64 },

@@ -50,7 +50,7 @@ pub use compare::{
     Better, CompareOptions, Comparison, METRICS, MeasuredRun, Metric, READ_METRICS, Ratio, Side, Verdict, compare,
     judge, judge_reads,
 };
-pub use engine::{Batches, Engine, Provider, RECORDING_COLUMN, Stop, Stopper};
+pub use engine::{Batches, Engine, Provider, RECORDING_COLUMN, limit_spill_files, memory_left_bytes};
 pub use error::Error;
 pub use evidence::{FullPool, Usage};
 pub use explanation::{Explanation, JudgedWindow, MissingData, explain, judge_requests};
@@ -67,7 +67,7 @@ pub use live::{
 };
 pub use options::{Options, SlowThreshold};
 pub use percentiles::Percentiles;
-pub use report::Report;
+pub use report::{Report, ReportFinding};
 pub use severity::Severity;
 pub use spectrogram::{
     Area, Event, Of, Selection, SourceLoss, Spectrogram, SpectrogramFilter, Total, TotalsBy, Traces, highest_ns,

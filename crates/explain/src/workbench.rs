@@ -11,7 +11,7 @@ use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, SchemaRef, UInt64Type};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use helenus_recording::{Manifest, schema::TABLES};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Instant;
 
@@ -37,7 +37,7 @@ pub struct Answer {
 }
 
 /// The findings of the last minute of a growing recording.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveFindings {
     /// The window that was explained, in seconds since the Unix epoch.

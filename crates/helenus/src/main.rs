@@ -4,6 +4,7 @@
 // Only `terminal` prints, because it escapes foreign text.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod apart;
 mod assets;
 mod cli;
 mod command_line;
@@ -20,6 +21,7 @@ mod serve;
 mod settings;
 mod terminal;
 
+use anyhow::Result;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -29,7 +31,7 @@ fn main() -> ExitCode {
             tell(panic);
         }
     }));
-    let outcome = std::panic::catch_unwind(|| assets::all_there().and_then(|()| cli::run(cli::parse())));
+    let outcome = std::panic::catch_unwind(run);
     helenus_cassandra::journal::skipped().iter().for_each(terminal::warn);
     match outcome {
         Ok(Ok(code)) => code,
@@ -49,6 +51,16 @@ fn main() -> ExitCode {
             }
             None => std::panic::resume_unwind(panic),
         },
+    }
+}
+
+fn run() -> Result<ExitCode> {
+    assets::all_there()?;
+    let Some(words) = apart::arguments()? else { return Ok(ExitCode::SUCCESS) };
+    let arguments = cli::parse(words);
+    match apart::is_apart() {
+        true => apart::in_deep_thread(|| cli::run(arguments))?.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        false => cli::run(arguments),
     }
 }
 

@@ -1,17 +1,20 @@
-//! The search for findings in the newest part of a growing recording, beside other work and at a low priority.
+//! The search for findings in the newest part of a growing recording, in a process of its own, beside other work and at a low
+//! priority.
 
+use crate::apart::{Limits, Reply, Task, ask};
 use anyhow::{Result, anyhow};
-use helenus_explain::{Engine, Explanation, LiveWindow, Options, Stop, explain};
+use helenus_explain::{Engine, LiveFindings, LiveWindow, Options, explain};
 use helenus_recording::Recording;
+use serde::{Deserialize, Serialize};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 /// The number of circular shifts: p-values have a resolution of 1/400, at a fifth of the usual cost.
 const SHIFTS: usize = 399;
-const LIMIT: Duration = Duration::from_secs(120);
 /// The lowest priority, so that the node comes first.
-const NICE: libc::c_int = 19;
+const NICE: i32 = 19;
 
 /// How long to wait between two searches.
 #[derive(Debug, Clone, Copy)]
@@ -23,21 +26,40 @@ pub(crate) struct Pause {
     pub(crate) most: Duration,
 }
 
-/// A search at a time, in a thread of its own.
-#[derive(Debug)]
-pub(crate) struct Search<T> {
-    running: Option<Receiver<(Result<T>, Duration)>>,
+/// The order to search a window for findings.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Wanted {
+    /// A path need not be UTF-8.
+    recording: Vec<u8>,
+    window_ns: (i64, i64),
+}
+
+impl Wanted {
+    fn of(recording: &Path, window: LiveWindow) -> Wanted {
+        let recording = recording.as_os_str().as_bytes().to_vec();
+        Wanted { recording, window_ns: (window.from_ns, window.to_ns) }
+    }
+
+    /// Searches, in the child.
+    pub(crate) fn answer(&self) -> Result<Reply> {
+        let recording = PathBuf::from(std::ffi::OsString::from_vec(self.recording.clone()));
+        let engine = Engine::open_within(&[Recording::open(&recording)?], self.window_ns)?;
+        let options = Options { shifts: SHIFTS, window: Some(self.window_ns), ..Options::default() };
+        let (from_ns, to_ns) = self.window_ns;
+        let found = LiveFindings::of(&explain(&engine, &options)?, LiveWindow::of_all(from_ns, to_ns));
+        Ok(Reply { body: serde_json::to_string(&found)?, span: None })
+    }
+}
+
+/// A search at a time, with a thread that waits for it.
+#[derive(Debug, Default)]
+pub(crate) struct Search {
+    running: Option<Receiver<(Result<LiveFindings>, Duration)>>,
     ended: Option<Instant>,
     took: Duration,
 }
 
-impl<T> Default for Search<T> {
-    fn default() -> Search<T> {
-        Search { running: None, ended: None, took: Duration::ZERO }
-    }
-}
-
-impl<T: Send + 'static> Search<T> {
+impl Search {
     pub(crate) fn is_running(&self) -> bool {
         self.running.is_some()
     }
@@ -53,17 +75,12 @@ impl<T: Send + 'static> Search<T> {
         !self.is_running() && self.ended.is_none_or(is_over)
     }
 
-    /// Begins to explain a window of a recording; `found` makes the result of the explanation.
-    pub(crate) fn begin(
-        &mut self,
-        recording: PathBuf,
-        window: LiveWindow,
-        found: impl FnOnce(Explanation) -> T + Send + 'static,
-    ) {
+    /// Begins to explain a window of a recording.
+    pub(crate) fn begin(&mut self, recording: PathBuf, window: LiveWindow) {
         let (send, running) = channel();
         let begun = std::thread::Builder::new().name("findings".to_string()).spawn(move || {
             let begun = Instant::now();
-            let result = search(&recording, window).map(found);
+            let result = search(&recording, window);
             // The receiver may be dropped when the program ends.
             let _ = send.send((result, begun.elapsed()));
         });
@@ -73,7 +90,7 @@ impl<T: Send + 'static> Search<T> {
     }
 
     /// Takes the result of a search that has ended; None if there is none.
-    pub(crate) fn result(&mut self) -> Option<Result<T>> {
+    pub(crate) fn result(&mut self) -> Option<Result<LiveFindings>> {
         let (result, took) = match self.running.as_ref()?.try_recv() {
             Ok(ended) => ended,
             Err(TryRecvError::Empty) => return None,
@@ -84,12 +101,9 @@ impl<T: Send + 'static> Search<T> {
     }
 }
 
-fn search(recording: &Path, window: LiveWindow) -> Result<Explanation> {
-    // SAFETY: no pointers. Lowers the priority of this thread and the threads that it starts.
-    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
-    let mut engine = Engine::open_within(&[Recording::open(recording)?], (window.from_ns, window.to_ns))?;
-    let (_stopper, stop) = Stop::after(LIMIT);
-    engine.stop_when(stop);
-    let options = Options { shifts: SHIFTS, window: Some((window.from_ns, window.to_ns)), ..Options::default() };
-    Ok(explain(&engine, &options)?)
+fn search(recording: &Path, window: LiveWindow) -> Result<LiveFindings> {
+    let task = Task::Findings(Wanted::of(recording, window));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let reply = runtime.block_on(ask(&task, &Limits::beside_a_node(NICE)))?;
+    Ok(serde_json::from_str(&reply.body)?)
 }

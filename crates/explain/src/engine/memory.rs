@@ -15,13 +15,21 @@ pub(super) struct Memory {
     pub(super) limit_bytes: u64,
     /// The part of the limit that is not in use.
     pub(super) left_bytes: u64,
+    /// Whether this process has a limit of its own.
+    pub(super) is_limited: bool,
+}
+
+/// Memory in bytes that this process and its control group may still take.
+pub fn memory_left_bytes() -> u64 {
+    Memory::of_this_process().left_bytes
 }
 
 impl Memory {
     pub(super) fn of_this_process() -> Memory {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         let groups = group_limits(&read("/proc/self/cgroup"), Path::new("/sys/fs/cgroup"));
-        let address_space = limit(&read("/proc/self/limits"), "Max address space");
+        let own = read("/proc/self/limits");
+        let (address_space, data) = (limit(&own, "Max address space"), limit(&own, "Max data size"));
         let available = kilobytes(&read("/proc/meminfo"), "MemAvailable:");
         let status = read("/proc/self/status");
         let of = |name| kilobytes(&status, name).unwrap_or(0);
@@ -29,11 +37,13 @@ impl Memory {
         let left = [
             by_resident.map(|limit| limit.saturating_sub(of("VmRSS:"))),
             address_space.map(|limit| limit.saturating_sub(of("VmSize:"))),
+            data.map(|limit| limit.saturating_sub(of("VmData:"))),
             available,
         ];
-        let limits = [by_resident, address_space, available];
-        let least = |bounds: [Option<u64>; 3]| bounds.into_iter().flatten().min().unwrap_or(u64::MAX);
-        Memory { limit_bytes: least(limits), left_bytes: least(left) }
+        let limits = [by_resident, address_space, data, available];
+        let least = |bounds: [Option<u64>; 4]| bounds.into_iter().flatten().min().unwrap_or(u64::MAX);
+        let is_limited = address_space.is_some() || data.is_some();
+        Memory { limit_bytes: least(limits), left_bytes: least(left), is_limited }
     }
 
     /// Fails if the limit leaves too little memory for this many requests.
@@ -109,7 +119,7 @@ mod tests {
 
     #[test]
     fn what_is_needed_is_said_before_it_is_taken() {
-        let memory = Memory { limit_bytes: 200 << 20, left_bytes: 150 << 20 };
+        let memory = Memory { limit_bytes: 200 << 20, left_bytes: 150 << 20, is_limited: true };
         memory.holds(10_000).unwrap();
         let error = memory.holds(1_800_000).unwrap_err().to_string();
         assert!(error.contains("1800000 requests takes about 269 MiB") && error.contains("of 200 MiB"), "{error}");

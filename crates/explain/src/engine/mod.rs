@@ -6,13 +6,14 @@ mod growing;
 mod memory;
 mod message;
 mod once;
-mod stop;
+mod spill;
 mod traffic;
 mod window;
 
 pub use batches::Batches;
 pub(crate) use batches::{booleans, integers, numbers, texts};
-pub use stop::{Stop, Stopper};
+pub use memory::memory_left_bytes;
+pub use spill::limit_spill_files;
 pub use traffic::Provider;
 
 use crate::timeline::Interval;
@@ -36,7 +37,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 
-/// Memory that queries may use, if the process may use as much, before they spill to disk or fail.
+/// Memory that queries may use before they spill to disk or fail, if the process may use twice as much. In a process with a
+/// limit of its own, queries may use half of the memory that is left.
 const QUERY_MEMORY_BYTES: u64 = 1 << 30;
 
 /// The most parts by time that a query is split into.
@@ -58,7 +60,6 @@ pub struct Engine {
     memory: Memory,
     /// The window of rows to keep; None for whole recordings.
     window: Option<Interval>,
-    stop: Option<Stop>,
     /// Values that [`Engine::once`] computed from the recordings, by type.
     made: RefCell<HashMap<TypeId, Rc<dyn Any>>>,
 }
@@ -101,8 +102,10 @@ impl Engine {
             // Parquet pages of requests outside of the window are not even decoded.
             .set_bool("datafusion.execution.parquet.pushdown_filters", true);
         let memory = Memory::of_this_process();
-        let pool = QUERY_MEMORY_BYTES.min(memory.left_bytes / 2);
+        let most = if memory.is_limited { u64::MAX } else { QUERY_MEMORY_BYTES };
+        let pool = most.min(memory.left_bytes / 2);
         let environment = RuntimeEnvBuilder::new()
+            .with_max_temp_directory_size(spill::most_bytes())
             .with_memory_pool(Arc::new(FairSpillPool::new(usize::try_from(pool).unwrap_or(usize::MAX))))
             .build_arc()
             .map_err(message::of)?;
@@ -133,14 +136,8 @@ impl Engine {
             provider,
             memory,
             window,
-            stop: None,
             made: RefCell::default(),
         })
-    }
-
-    /// Ends all statements that run from now on when `stop` fires.
-    pub fn stop_when(&mut self, stop: Stop) {
-        self.stop = Some(stop);
     }
 
     /// Manifests of the recordings, in the order in which they were opened.
@@ -177,8 +174,8 @@ impl Engine {
         self.runtime.block_on(async {
             let frame = self.context.sql_with_options(sql, only_reading()).await.map_err(message::of)?;
             let schema = Arc::new(frame.schema().as_arrow().clone());
-            let mut stream = stop::unless(self.stop.as_ref(), frame.execute_stream()).await?;
-            while let Some(batch) = stop::unless(self.stop.as_ref(), stream.try_next()).await? {
+            let mut stream = frame.execute_stream().await.map_err(message::of)?;
+            while let Some(batch) = stream.try_next().await.map_err(message::of)? {
                 take(batch)?;
             }
             Ok(schema)
@@ -193,14 +190,14 @@ impl Engine {
         begin: impl Fn() -> T + Sync,
         take: impl Fn(&mut T, RecordBatch) -> Result<(), Error> + Sync,
     ) -> Result<Vec<T>, Error> {
-        let (context, stop) = (&self.context, self.stop.as_ref());
+        let context = &self.context;
         let run = |sql: &str| -> Result<T, Error> {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(async {
                 let frame = context.sql_with_options(sql, only_reading()).await.map_err(message::of)?;
-                let mut stream = stop::unless(stop, frame.execute_stream()).await?;
+                let mut stream = frame.execute_stream().await.map_err(message::of)?;
                 let mut made = begin();
-                while let Some(batch) = stop::unless(stop, stream.try_next()).await? {
+                while let Some(batch) = stream.try_next().await.map_err(message::of)? {
                     take(&mut made, batch)?;
                 }
                 Ok(made)

@@ -24,7 +24,7 @@ use crate::{Error, query, text};
 use machine::{CpuSeries, GroupSeries};
 use probes::ReportProbe;
 use requests::{Heatmap, Latency, Throughput};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use server::{PoolSeries, ReportPause, ReportSource, TableSeries};
 use spectrogram::ReportSpectrogram;
@@ -138,7 +138,7 @@ pub struct ReportPhase {
     pub response_ms: Percentiles,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Finding"))]
 pub struct ReportFinding {
     /// The rank among all findings, 1 for the most important.

@@ -22,7 +22,7 @@ use std::process::ExitCode;
   helenus advise --rules")]
 pub struct Arguments {
     #[command(flatten)]
-    sources: Sources,
+    pub sources: Sources,
     /// Only tables whose keyspace.table contains this text
     #[arg(long, value_name = "TEXT")]
     table: Option<String>,

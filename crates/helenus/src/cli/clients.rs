@@ -16,7 +16,7 @@ use std::process::ExitCode;
   helenus clients node.helenus --contains orders --json")]
 pub struct Arguments {
     #[command(flatten)]
-    chosen: Chosen,
+    pub chosen: Chosen,
     #[command(flatten)]
     sorted: Sorted,
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
   helenus gc node.helenus --json | jq '.[].whole.paused_share'")]
 pub struct Arguments {
     #[command(flatten)]
-    sources: Sources,
+    pub sources: Sources,
     /// Length of an interval
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = super::duration)]
     interval: Duration,

@@ -3,6 +3,7 @@
 use super::Arguments;
 use crate::terminal;
 use clap::{CommandFactory, FromArgMatches};
+use std::ffi::OsString;
 
 /// Names of values that are numbers. A negative number for them is taken as a value and not as an option, and refused
 /// with the name.
@@ -54,11 +55,11 @@ fn listed(command: &clap::Command, width: usize) -> String {
     list
 }
 
-/// Parses the arguments of this process; exits if they are invalid.
-pub fn parse() -> Arguments {
+/// Parses a command line; exits if it is invalid.
+pub fn parse(words: Vec<OsString>) -> Arguments {
     let mut command = command();
     let parsed =
-        command.try_get_matches_from_mut(std::env::args_os()).and_then(|found| Arguments::from_arg_matches(&found));
+        command.try_get_matches_from_mut(words).and_then(|found| Arguments::from_arg_matches(&found));
     parsed.unwrap_or_else(|error| refuse(&command, error))
 }
 

@@ -161,6 +161,10 @@ impl Sources {
         }
     }
 
+    pub fn reads_recordings(&self) -> bool {
+        !self.recordings.is_empty()
+    }
+
     pub fn is_watching(&self) -> bool {
         self.live.watch
     }

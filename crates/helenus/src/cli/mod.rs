@@ -59,6 +59,7 @@ mod window;
 
 pub use help::parse;
 
+use crate::apart::{self, Limits};
 use crate::command_line::command_line;
 use crate::terminal;
 use anyhow::Result;
@@ -125,8 +126,30 @@ enum Command {
     Completions(completions::Arguments),
 }
 
+impl Command {
+    /// The limits of a command that does nothing but read recordings; None for others.
+    fn limits(&self) -> Option<Limits> {
+        let reads = match self {
+            Command::Sql(arguments) => return Some(arguments.limits()),
+            Command::Explain(_) | Command::Report(_) | Command::Flame(_) | Command::Export(_) => true,
+            Command::Compare(_) | Command::Spectrogram(_) | Command::Io(_) => true,
+            Command::Statements(arguments) => arguments.chosen.reads_recordings(),
+            Command::Clients(arguments) => arguments.chosen.reads_recordings(),
+            Command::Partitions(arguments) => arguments.chosen.reads_recordings(),
+            Command::Gc(arguments) => arguments.sources.reads_recordings(),
+            Command::Tables(arguments) => arguments.sources.reads_recordings(),
+            Command::Advise(arguments) => arguments.sources.reads_recordings(),
+            _ => false,
+        };
+        reads.then(Limits::of_command)
+    }
+}
+
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     helenus_control::placement::guard_with(unpin::guard_command);
+    if let Some(limits) = arguments.command.limits().filter(|_| !apart::is_apart()) {
+        return apart::again(&limits);
+    }
     match arguments.command {
         Command::Up(arguments) => up::run(arguments),
         Command::Down(arguments) => down::run(arguments),

@@ -24,7 +24,7 @@ const FEWEST_COLUMNS: usize = 5;
   helenus partitions node.helenus --by bytes --json | jq '.rows[0].token'")]
 pub struct Arguments {
     #[command(flatten)]
-    chosen: Chosen,
+    pub chosen: Chosen,
     /// The measure that partitions are ranked by, and that the shares of the busiest are of
     #[arg(long, value_enum, default_value_t = SortBy::Count)]
     by: SortBy,

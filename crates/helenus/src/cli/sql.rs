@@ -1,4 +1,5 @@
 use super::opened::opened;
+use crate::apart::Limits;
 use crate::terminal::{self, Table};
 use anyhow::{Context, Result, bail};
 use arrow::array::{Array, AsArray, RecordBatch};
@@ -9,10 +10,12 @@ use serde_json::{Map, Value};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Query a recording in SQL
 ///
-/// All tables of the recording format exist, also those without rows; docs/recording-tables.md lists them.
+/// All tables of the recording format exist, also those without rows; docs/recording-tables.md lists them. The query runs in a process
+/// of its own, which ends when the query takes more than it may.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus sql run.helenus \"select operation, count(*), max(end_ns - start_ns) / 1e6 as max_ms from all_requests group by 1\"
@@ -28,6 +31,28 @@ pub struct Arguments {
     /// Rows as CSV with a header
     #[arg(long)]
     csv: bool,
+    /// End a query that takes longer
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = super::duration)]
+    timeout: Duration,
+    /// Memory that the query may take [default: half of the memory that is available]
+    #[arg(long, value_name = "SIZE", value_parser = helenus_notation::quantity::bytes)]
+    memory: Option<u64>,
+    /// Disk space for intermediate results, in $TMPDIR or in /var/tmp
+    #[arg(long, value_name = "SIZE", default_value = "16GiB", value_parser = helenus_notation::quantity::bytes)]
+    disk: u64,
+}
+
+impl Arguments {
+    /// The limits of the query.
+    pub fn limits(&self) -> Limits {
+        let usual = Limits::of_command();
+        Limits {
+            memory_bytes: self.memory.unwrap_or(usual.memory_bytes),
+            spill_bytes: self.disk,
+            within: Some(self.timeout),
+            ..usual
+        }
+    }
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {

@@ -25,7 +25,7 @@ use std::process::ExitCode;
   helenus statements node.helenus --json | jq '.rows[0].statement'")]
 pub struct Arguments {
     #[command(flatten)]
-    chosen: Chosen,
+    pub chosen: Chosen,
     #[command(flatten)]
     sorted: Sorted,
     /// One statement in detail, by its number in the list or by a text that no other has: its latencies and slowest requests

@@ -31,7 +31,7 @@ use std::process::ExitCode;
   helenus tables node.helenus --json | jq '.tables[] | select(.droppable_ratio > 0.2)'")]
 pub struct Arguments {
     #[command(flatten)]
-    sources: Sources,
+    pub sources: Sources,
     /// In place of recordings and nodes: the SSTables in a folder with data, or in a part of it, read by Cassandra's own
     /// sstablemetadata. Nothing in it is changed
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["recordings", "nodes", "sort"])]

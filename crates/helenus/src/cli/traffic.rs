@@ -66,6 +66,10 @@ enum Order {
 }
 
 impl Chosen {
+    pub fn reads_recordings(&self) -> bool {
+        !self.recordings.is_empty()
+    }
+
     /// Opens the recordings, or listens to nodes, and passes the result on: once, or with --watch until it is
     /// cancelled.
     pub fn each(&self, show: impl FnMut(&Engine) -> Result<()>) -> Result<ExitCode> {

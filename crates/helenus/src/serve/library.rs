@@ -4,6 +4,7 @@
 use anyhow::{Context, Result, bail};
 use helenus_explain::Listed;
 use helenus_recording::{Manifest, Recording, State, Tail};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -109,7 +110,7 @@ impl Library {
     /// Names and paths of the recordings.
     fn paths(&self) -> Vec<(String, PathBuf)> {
         if self.is_recording {
-            let name = self.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = shown(Path::new(self.root.file_name().unwrap_or_default()));
             let mut all = vec![(name, self.root.clone())];
             let saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
             all.extend(saved.iter().filter(|(_, path)| is_recording(path)).cloned());
@@ -134,13 +135,22 @@ impl Library {
             }
             let path = entry.path();
             if is_recording(&path) {
-                let name = path.strip_prefix(&self.root).ok().and_then(Path::to_str);
-                found.extend(name.map(|name| (name.to_string(), path.clone())));
+                found.push((shown(path.strip_prefix(&self.root).unwrap_or(&path)), path));
             } else if depth + 1 < DEEPEST {
                 self.search(&path, depth + 1, left, found);
             }
         }
     }
+}
+
+/// A path as text. Invalid UTF-8 is written byte by byte as `\xff`, so that two such names differ.
+fn shown(path: &Path) -> String {
+    let chunks = path.as_os_str().as_bytes().utf8_chunks();
+    chunks.fold(String::new(), |mut text, chunk| {
+        text.push_str(chunk.valid());
+        chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
+        text
+    })
 }
 
 /// The folder that a path is in.

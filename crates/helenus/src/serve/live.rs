@@ -60,7 +60,7 @@ impl Part<'_> {
 /// The search for findings, which all pages share.
 #[derive(Debug, Default)]
 struct Searched {
-    search: Search<LiveFindings>,
+    search: Search,
     found: Option<LiveFindings>,
     /// The p99 when the last search began, in ms.
     p99_ms: Option<f64>,
@@ -191,7 +191,7 @@ impl Follower {
         let is_read = now_ns().saturating_sub(window.to_ns) < BEHIND_NS || !self.is_growing.load(Ordering::Relaxed);
         if is_read && searched.search.is_due(pause) && searched.found.as_ref().is_none_or(is_new) {
             searched.p99_ms = p99_ms;
-            searched.search.begin(self.path.clone(), window, move |explanation| LiveFindings::of(&explanation, window));
+            searched.search.begin(self.path.clone(), window);
         }
         Ok(searched.found.clone())
     }

@@ -1,7 +1,8 @@
 //! The workbench: a page in a browser over recordings, served on loopback to those who have its link.
 //!
 //! ```text
-//! browser ─▶ guard (host, origin, token) ─▶ api (address ─▶ question) ─▶ work (threads, time limit, cache) ─▶ explain
+//! browser ─▶ guard (host, origin, token) ─▶ api (address ─▶ question) ─▶ work (places, cache) ─▶ a child (page) ─▶ explain
+//!                                        └─▶ figures of the live page, changes of nodes
 //! ```
 
 mod api;
@@ -10,6 +11,7 @@ mod control;
 mod guard;
 mod library;
 mod live;
+mod page;
 mod pages;
 mod question;
 mod save;
@@ -20,6 +22,7 @@ mod work;
 pub use control::Control;
 pub use library::Library;
 
+pub(crate) use page::PageQuestion;
 
 use crate::local_http::{self, BUSY, Bounds, Connection};
 use anyhow::{Context, Result, ensure};

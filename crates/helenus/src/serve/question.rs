@@ -1,10 +1,10 @@
 //! The queries of the API, one for each path.
 
-use serde::Deserialize;
 use serde::de::value::{Error as ValueError, StrDeserializer};
+use serde::{Deserialize, Serialize};
 
 /// A query of the API. Its path is its name in kebab case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Question {
     Ping,
@@ -42,20 +42,15 @@ impl Question {
         Question::deserialize(StrDeserializer::<ValueError>::new(name)).ok()
     }
 
-    /// Whether the answer can be cached: a closed recording does not change, but the list of recordings does.
+    /// Whether it reads the rows of recordings, which a process of its own does.
+    pub(super) fn reads(self) -> bool {
+        use Question::{Controls, Live, LiveFindings, LiveTable, Ping, Recordings};
+        !matches!(self, Ping | Recordings | Live | LiveTable | LiveFindings | Controls) && !self.controls()
+    }
+
+    /// Whether the answer can be cached: a closed recording does not change.
     pub(super) fn is_kept(self) -> bool {
-        !matches!(
-            self,
-            Question::Ping
-                | Question::Recordings
-                | Question::Sql
-                | Question::ReportPage
-                | Question::Live
-                | Question::LiveTable
-                | Question::LiveFindings
-                | Question::Save
-                | Question::Controls
-        ) && !self.controls()
+        self.reads() && !matches!(self, Question::Sql | Question::ReportPage | Question::Save)
     }
 
     /// Whether it changes something: the disk or a node.

@@ -1,14 +1,19 @@
 //! Tests of the server, from the side of a browser and of an attacker.
 
+use super::control::{Undo, Wanted};
 use super::{Control, Library, Server};
-use helenus_recording::{Manifest, Recorder, rows};
+use crate::apart::Limits;
+use anyhow::Result;
+use helenus_recording::{Manifest, NodeFacts, Recorder, rows};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 
 const MS: i64 = 1_000_000;
@@ -60,6 +65,10 @@ struct Served {
 
 /// A folder with two recordings, a link to another place, and a file.
 fn serve() -> Served {
+    serve_with(Arc::default(), || Limits::beside_a_node(10))
+}
+
+fn serve_with(control: Arc<Control>, limits: fn() -> Limits) -> Served {
     let folder = TempDir::new().unwrap();
     let (inside, outside) = (folder.path().join("inside"), folder.path().join("outside"));
     std::fs::create_dir_all(inside.join("deeper")).unwrap();
@@ -71,7 +80,8 @@ fn serve() -> Served {
     std::fs::write(inside.join("manifest.txt"), "no recording").unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let library = Library::open(&inside).unwrap();
-    let server = runtime.block_on(Server::bind("127.0.46.1:0".parse().unwrap(), library, Arc::default())).unwrap();
+    let mut server = runtime.block_on(Server::bind("127.0.46.1:0".parse().unwrap(), library, control)).unwrap();
+    server.api.limits = limits;
     let (address, link) = (server.address(), server.link());
     // Runs until the process of the tests ends.
     std::thread::spawn(move || runtime.block_on(server.serve()));
@@ -306,6 +316,22 @@ fn what_is_saved_from_one_recording_is_listed_beside_it() {
 }
 
 #[test]
+fn a_name_of_invalid_utf_8_is_listed_and_opened() {
+    let served = serve();
+    let folder = served.folder.path().join("inside");
+    for bytes in [b"caf\xe9".as_slice(), b"caf\xe8"] {
+        record(&folder.join(std::ffi::OsStr::from_bytes(bytes)));
+    }
+    let listed = served.json("/api/recordings");
+    let names: Vec<&str> = listed.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    for name in ["caf\\xe9", "caf\\xe8"] {
+        assert!(names.contains(&name), "{names:?}");
+        let asked = name.replace('\\', "%5C");
+        assert_eq!(served.json(&format!("/api/report?recording={asked}"))["requests"], SECONDS * RATE);
+    }
+}
+
+#[test]
 fn queries_read_within_bounds() {
     let served = serve();
     let sql = |q: &str| served.with_token(&format!("/api/sql?recording=one&t=0-10&q={}", q.replace(' ', "+")));
@@ -421,4 +447,170 @@ fn another_recording_of_the_same_name_has_its_own_answers() {
     });
     recorder.close().unwrap();
     assert_eq!(ask(), 1);
+}
+
+/// Processes of this one that have not been waited for.
+fn children() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let of_task = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    of_task.map(|children| children.split_whitespace().count()).sum()
+}
+
+/// Waits for a condition, for as long as a slow machine may take.
+fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(120);
+    while !holds() {
+        assert!(Instant::now() < until, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A change of a node that only says whether it is in force.
+#[derive(Debug, Clone, Default)]
+struct Flag(Arc<AtomicBool>);
+
+impl Wanted for Flag {
+    fn make(&self, _: &NodeFacts) -> Result<(String, Box<dyn Undo>)> {
+        self.0.store(true, Ordering::Relaxed);
+        Ok(("a flag".to_string(), Box::new(self.clone())))
+    }
+}
+
+impl Undo for Flag {
+    fn undo(&mut self, _: &NodeFacts) -> Result<&'static str> {
+        self.0.store(false, Ordering::Relaxed);
+        Ok("undone")
+    }
+
+    fn by_hand(&self, _: &NodeFacts) -> Option<String> {
+        None
+    }
+}
+
+/// A server of a recording that grows, with a change in force.
+fn serve_a_change(limits: fn() -> Limits) -> (Served, Recorder, Flag) {
+    let control = Arc::new(Control::new(true, None));
+    let served = serve_with(Arc::clone(&control), limits);
+    let inside = served.folder.path().join("inside");
+    let mut manifest = Manifest::new("grows", "test");
+    manifest.nodes.push(NodeFacts { address: "127.0.0.1".into(), ..NodeFacts::default() });
+    let recorder = Recorder::create(&inside.join("grows"), manifest).unwrap();
+    let (flag, library) = (Flag::default(), Library::open(&inside).unwrap());
+    control.change((&library, "grows"), "127.0.0.1", &flag, "a test").unwrap();
+    (served, recorder, flag)
+}
+
+impl Served {
+    /// Asks for rows as the page does.
+    fn sql(&self, query: &str) -> String {
+        let query: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
+        self.with_token(&format!("/api/sql?recording=one&q={query}"))
+    }
+
+    fn undo(&self) {
+        let headers = format!("Authorization: Bearer {}\r\nOrigin: http://{}\r\n", self.token, self.address);
+        let undone = self.post("/api/undo?recording=grows&number=1", &headers);
+        assert!(undone.starts_with("HTTP/1.1 200"), "{undone}");
+    }
+}
+
+fn small() -> Limits {
+    let bytes = 64 << 20;
+    let within = Some(Duration::from_secs(60));
+    Limits { memory_bytes: 512 << 20, spill_bytes: bytes, file_bytes: Some(bytes), within, ..Limits::beside_a_node(10) }
+}
+
+#[test]
+fn no_question_ends_the_server_or_what_it_holds() {
+    let (served, _recorder, flag) = serve_a_change(small);
+    let unions = vec!["select 1"; 800].join(" union ");
+    let joins = (0..800).map(|number| format!("marks m{number}")).collect::<Vec<_>>().join(", ");
+    let postfix = format!("select 1{}", "::bigint".repeat(1600));
+    let sums = format!("select 1{}", "+1".repeat(8000));
+    let nested = [unions, format!("select count(*) from {joins}"), postfix, sums];
+    for query in &nested {
+        let answer = served.sql(query);
+        let is_clear = answer.starts_with("HTTP/1.1 200")
+            || ["too many levels or parts", "recursion limit", "needs more memory", "took longer"]
+                .iter()
+                .any(|why| answer.contains(why));
+        assert!(is_clear, "{:.60}: {answer:.600}", query);
+    }
+    for query in [
+        "select repeat('x', 2000000000)",
+        "select length(repeat('x', 2000000000))",
+        "select range(0, 1000000000)",
+        "select a.start_ns from requests a, requests b, requests c order by a.start_ns + b.end_ns + c.end_ns",
+    ] {
+        let answer = served.sql(query);
+        let is_clear = ["needs more memory", "needs more disk space"].iter().any(|why| answer.contains(why));
+        assert!(answer.starts_with("HTTP/1.1 422") && is_clear, "{query}: {answer}");
+    }
+    assert_eq!(served.json("/api/statements?recording=one&t=0-1")["rows"].as_array().unwrap().len(), 2);
+    assert!(flag.0.load(Ordering::Relaxed), "the change is held");
+    let spilled = crate::scratch::of_questions().unwrap().path();
+    let left: Vec<_> = std::fs::read_dir(spilled).unwrap().map(|entry| entry.unwrap().path()).collect();
+    wait_for("the end of what was spilled", || left.iter().all(|path| !path.exists()));
+    served.undo();
+    assert!(!flag.0.load(Ordering::Relaxed));
+}
+
+/// Parsing these takes longer than anybody waits.
+fn endless() -> [String; 2] {
+    let casts = format!("select {}1{}", "CAST(".repeat(60), " AS bigint)".repeat(60));
+    [casts, "select count(*) from requests a, requests b, requests c, requests d".to_string()]
+}
+
+#[test]
+fn endless_questions_keep_nobody_from_changes_and_live_figures() {
+    let (served, _recorder, flag) = serve_a_change(|| Limits::beside_a_node(10));
+    let before = children();
+    let header = format!("Host: {}\r\nAuthorization: Bearer {}\r\n\r\n", served.address, served.token);
+    let asked: Vec<TcpStream> = (0..8)
+        .map(|number| {
+            let query: String = url::form_urlencoded::byte_serialize(endless()[number % 2].as_bytes()).collect();
+            let mut stream = TcpStream::connect(served.address).unwrap();
+            let text = format!("GET /api/sql?recording=one&n={number}&q={query} HTTP/1.1\r\n{header}");
+            stream.write_all(text.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    wait_for("four questions", || children() >= before + 4);
+    assert!(served.json("/api/recordings").is_array());
+    assert_eq!(served.json("/api/controls?recording=grows")["made"].as_array().unwrap().len(), 1);
+    served.json("/api/live?recording=grows&length=60");
+    served.undo();
+    assert!(!flag.0.load(Ordering::Relaxed));
+    // The questions of browsers that have gone end, and give way to others.
+    drop(asked);
+    assert_eq!(served.json("/api/statements?recording=one&t=0-1")["rows"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_question_that_takes_too_long_is_ended_with_the_reason() {
+    let served =
+        serve_with(Arc::default(), || Limits { within: Some(Duration::from_secs(2)), ..Limits::beside_a_node(10) });
+    for query in endless() {
+        let answer = served.sql(&query);
+        assert!(answer.starts_with("HTTP/1.1 422") && answer.contains("took longer than 2 s"), "{query}: {answer}");
+    }
+}
+
+#[test]
+fn a_silent_crowd_stops_no_page() {
+    let served = serve();
+    // The page is answered while most of those that came last may still send their request. On a machine that does
+    // nothing for seconds they may be late, which has to happen again and again before it counts.
+    let is_answered_at_once = (0..5).any(|_| {
+        let silent: Vec<TcpStream> = (0..400).map(|_| TcpStream::connect(served.address).unwrap()).collect();
+        assert!(served.ask("/", "").starts_with("HTTP/1.1 200"));
+        assert!(served.json("/api/recordings").is_array());
+        let is_open = |mut stream: &TcpStream| {
+            stream.set_nonblocking(true).unwrap();
+            stream.read(&mut [0; 1]).is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+        };
+        silent.iter().filter(|stream| is_open(stream)).count() >= 100
+    });
+    assert!(is_answered_at_once);
+    assert_eq!(served.json("/api/statements?recording=one&t=0-1")["rows"].as_array().unwrap().len(), 2);
 }

@@ -1,25 +1,53 @@
-//! Runs queries in threads of their own: a few at a time, each within a time limit; ended when no client waits for the
-//! answer.
+//! Limits how many requests are answered at the same time. Questions that read recordings have few places. Live figures and changes of
+//! nodes have places of their own, so that they never wait for questions. Answers are cached, and equal questions wait for the first.
 
 use anyhow::Result;
-use helenus_explain::{Stop, Stopper};
 use std::collections::{HashMap, VecDeque};
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// Time limit of a query.
-const LIMIT: Duration = Duration::from_secs(120);
-/// The most queries at a time, so that one that reads much leaves CPU time for others.
-const AT_A_TIME: usize = 4;
+/// The most questions at a time, so that they leave CPU time and memory for the node.
+const QUESTIONS: usize = 4;
+/// How long a question waits for its place. With the time for the answer it is less than that of a connection.
+const WAITS: Duration = Duration::from_secs(50);
+/// The most figures of live pages, and the most changes, at a time.
+const FIGURES: usize = 16;
+const CHANGES: usize = 16;
 /// The most answers that are cached.
 const KEPT_BYTES: usize = 96 << 20;
 
+/// The kinds of work that the server does in its own process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lane {
+    Figures,
+    Changes,
+}
+
+/// No place became free for a question.
+#[derive(Debug)]
+pub(super) struct Busy;
+
+impl fmt::Display for Busy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "{QUESTIONS} questions are being answered, and none has ended in {} s; try again, or close the pages that ask them",
+            WAITS.as_secs()
+        )
+    }
+}
+
+impl std::error::Error for Busy {}
+
 #[derive(Debug)]
 pub(super) struct Work {
-    room: Arc<Semaphore>,
+    questions: Semaphore,
+    figures: Arc<Semaphore>,
+    changes: Arc<Semaphore>,
     kept: Mutex<Kept>,
-    /// Queries that run, by the key of their answer: equal ones wait for the first.
+    /// Questions that are being answered, by the key of their answer: equal ones wait for the first.
     running: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
 }
 
@@ -32,14 +60,20 @@ struct Kept {
 
 impl Work {
     pub(super) fn new() -> Work {
-        Work { room: Arc::new(Semaphore::new(AT_A_TIME)), kept: Mutex::default(), running: Mutex::default() }
+        Work {
+            questions: Semaphore::new(QUESTIONS),
+            figures: Arc::new(Semaphore::new(FIGURES)),
+            changes: Arc::new(Semaphore::new(CHANGES)),
+            kept: Mutex::default(),
+            running: Mutex::default(),
+        }
     }
 
-    /// Runs a query, and caches its answer under `key` if there is one.
+    /// Waits for a place and the answer of a child, and caches the answer under `key` if there is one.
     pub(super) async fn answer(
         &self,
         key: Option<String>,
-        question: impl FnOnce(Stop) -> Result<String> + Send + 'static,
+        child: impl Future<Output = Result<String>>,
     ) -> Result<Arc<str>> {
         let turn = key.as_ref().map(|key| self.turn(key));
         let _turn = match &turn {
@@ -49,19 +83,31 @@ impl Work {
         if let Some(kept) = key.as_ref().and_then(|key| self.kept().get(key)) {
             return Ok(kept);
         }
-        let place = Arc::clone(&self.room).acquire_owned().await?;
-        let (waiting, stop): (Stopper, Stop) = Stop::after(LIMIT);
-        let asked = tokio::task::spawn_blocking(move || {
-            let answer = question(stop);
-            drop(place);
-            answer
-        });
-        let answer: Arc<str> = asked.await??.into();
-        drop(waiting);
+        let _place = tokio::time::timeout(WAITS, self.questions.acquire()).await.map_err(|_| Busy)??;
+        let answer: Arc<str> = child.await?.into();
         if let Some(key) = key {
             self.kept().put(key, Arc::clone(&answer));
         }
         Ok(answer)
+    }
+
+    /// Runs what this process does itself in a thread of its own.
+    pub(super) async fn beside<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        run: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let room = match lane {
+            Lane::Figures => &self.figures,
+            Lane::Changes => &self.changes,
+        };
+        let place = Arc::clone(room).acquire_owned().await?;
+        let running = tokio::task::spawn_blocking(move || {
+            let outcome = run();
+            drop(place);
+            outcome
+        });
+        running.await?
     }
 
     /// Held by the query that computes the answer of a key.

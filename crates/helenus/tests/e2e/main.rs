@@ -15,6 +15,7 @@ mod networks;
 #[cfg(target_arch = "x86_64")]
 mod older_lines;
 mod placement;
+mod questions;
 mod recorded;
 mod requests;
 mod tables;

@@ -4,7 +4,7 @@ use super::findings::Findings;
 use super::listing::{ListState, Listing};
 use super::pages::{self, Page};
 use super::paint::Paint;
-use helenus_explain::{Finding, Live, LiveSlow, LiveWindow};
+use helenus_explain::{Live, LiveSlow, LiveWindow, ReportFinding};
 use ratatui::termion::event::Key;
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) enum Below {
     Slow(LiveSlow),
     /// The slowest requests of a stretch of time: its description, and its start and end in seconds.
     Stretch(String, f64, f64),
-    Finding(Box<Finding>),
+    Finding(Box<ReportFinding>),
 }
 
 /// The lines on the screen.

@@ -6,7 +6,7 @@ use super::listing::{fitted, put, put_wrapped};
 use super::pages::{PAGES, Page, client_of, clock, per_s};
 use super::{overview, spectrogram};
 use crate::terminal::{self, millis};
-use helenus_explain::{Finding, LiveBy, LiveSlow, LiveWindow};
+use helenus_explain::{LiveBy, LiveSlow, LiveWindow, ReportFinding};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -299,7 +299,7 @@ fn of_slow(app: &App, slow: &LiveSlow, area: Rect, buffer: &mut Buffer) -> u16 {
 fn of_findings(app: &App, area: Rect, buffer: &mut Buffer) -> u16 {
     let mut used = 0;
     if let Some(found) = app.findings.found() {
-        let (from, to) = (clock(found.window.from_s(), "%H:%M:%S"), clock(found.window.to_s(), "%H:%M:%S"));
+        let (from, to) = (clock(found.from_s, "%H:%M:%S"), clock(found.to_s, "%H:%M:%S"));
         let text = format!("{from}–{to}: {}", found.answer);
         used += put_wrapped(buffer, Rect { height: LONGEST_ANSWER, ..area }, &text, Style::new());
     }
@@ -307,7 +307,7 @@ fn of_findings(app: &App, area: Rect, buffer: &mut Buffer) -> u16 {
     used + 2
 }
 
-fn finding(app: &App, finding: &Finding, area: Rect, buffer: &mut Buffer) {
+fn finding(app: &App, finding: &ReportFinding, area: Rect, buffer: &mut Buffer) {
     let (mark, style) = app.paint.severity(finding.severity.name());
     let mut y = area.y;
     let mut write = |text: &str, style: Style| {

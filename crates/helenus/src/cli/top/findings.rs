@@ -1,7 +1,7 @@
 //! Searches for findings in the window that is shown, while the screen goes on.
 
 use crate::search::{Pause, Search};
-use helenus_explain::{Finding, LiveWindow};
+use helenus_explain::{LiveFindings, LiveWindow};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,27 +9,30 @@ use std::time::Duration;
 const WHILE_VISIBLE: Pause = Pause { least: Duration::from_secs(10), times: 9, most: Duration::from_secs(60) };
 const OTHERWISE: Pause = Pause { least: Duration::from_secs(60), times: 199, most: Duration::from_secs(600) };
 
-/// The findings of a window.
-pub(super) struct Found {
-    pub(super) findings: Vec<Finding>,
-    pub(super) answer: String,
-    pub(super) window: LiveWindow,
-}
-
 pub(super) struct Findings {
     /// The recording to search; None if there is none.
     recording: Option<PathBuf>,
-    search: Search<Found>,
-    found: Option<Found>,
+    search: Search,
+    found: Option<LiveFindings>,
+    /// The windows that were searched, and that is searched.
+    known: Option<LiveWindow>,
+    begun: Option<LiveWindow>,
     error: Option<String>,
 }
 
 impl Findings {
     pub(super) fn of(recording: Option<&Path>) -> Findings {
-        Findings { recording: recording.map(Path::to_path_buf), search: Search::default(), found: None, error: None }
+        Findings {
+            recording: recording.map(Path::to_path_buf),
+            search: Search::default(),
+            found: None,
+            known: None,
+            begun: None,
+            error: None,
+        }
     }
 
-    pub(super) fn found(&self) -> Option<&Found> {
+    pub(super) fn found(&self) -> Option<&LiveFindings> {
         self.found.as_ref()
     }
 
@@ -62,18 +65,18 @@ impl Findings {
         let ended = self.search.result();
         let is_new = ended.is_some();
         match ended {
-            Some(Ok(found)) => (self.found, self.error) = (Some(found), None),
+            Some(Ok(found)) => (self.found, self.known, self.error) = (Some(found), self.begun, None),
             Some(Err(error)) => self.error = Some(format!("{error:#}")),
             None if self.search.is_running() => return false,
             None => {}
         }
         let (Some(window), Some(recording)) = (window, &self.recording) else { return is_new };
-        let is_known = self.found.as_ref().is_some_and(|found| found.window == window);
+        let is_known = self.known == Some(window);
         let length = |window: LiveWindow| window.to_ns.saturating_sub(window.from_ns);
         // The first findings are those of a few seconds.
-        let is_longer = |found: &Found| length(window) >= length(found.window).saturating_mul(2);
+        let is_longer = |known: LiveWindow| length(window) >= length(known).saturating_mul(2);
         // A recording that has ended is searched only while the page of findings is open.
-        let pause = match self.found.as_ref().is_some_and(is_longer) {
+        let pause = match self.known.is_some_and(is_longer) {
             true => Pause { times: 0, ..WHILE_VISIBLE },
             false if is_visible => WHILE_VISIBLE,
             false => OTHERWISE,
@@ -81,11 +84,8 @@ impl Findings {
         if is_known || (!grows && !is_visible) || !self.search.is_due(pause) {
             return is_new;
         }
-        self.search.begin(recording.clone(), window, move |explanation| Found {
-            findings: explanation.findings,
-            answer: explanation.answer,
-            window,
-        });
+        self.search.begin(recording.clone(), window);
+        self.begun = Some(window);
         true
     }
 }
