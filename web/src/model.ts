@@ -112,6 +112,14 @@ export type Cpu = {
   idle: Array<number>;
 };
 
+export type FigureChange = {
+  name: string;
+  unit: string;
+  meaning: string;
+  before: number;
+  now: number;
+};
+
 /** A file; for others than SSTables, a description of the kind of file. */
 export type FileIo = {
   node: string;
@@ -206,13 +214,24 @@ export type FlameTree = {
   event: string;
   title: string;
   against: string;
+  /** Samples of the graph, and of the side that it is compared with. */
   samples: number;
+  other_samples: number;
   /** CPU time of the sampled threads, by the kernel. */
   counted_ns?: number;
   names: Array<string>;
   nodes: FlameNodes;
   /** Times of the samples; null for a comparison. */
   scope?: FlameScope;
+};
+
+/** A frame's shares of the sampled CPU time: of its own, and with what it called. */
+export type FrameChange = {
+  frame: string;
+  before_own_share: number;
+  now_own_share: number;
+  before_share: number;
+  now_share: number;
 };
 
 /** The collections that began in an interval. Sizes and rates are null where no collection reported the heap's occupancy. */
@@ -541,6 +560,8 @@ export type LiveSource = {
   node: string;
   captured: number;
   lost: number;
+  /** Whether the loss is so large that a figure may be wrong. */
+  is_serious: boolean;
   /** Why rows were lost; empty if none were. */
   lost_reason: string;
   /** CPU time of the source itself, in CPUs, if known. */
@@ -712,6 +733,8 @@ export type Percentiles = {
 
 export type Phase = {
   name: string;
+  /** Whether the load marked it; false for the one phase of a recording without marks. */
+  marked: boolean;
   /** The run that the window belongs to, such as `leveled, block 3`; null outside of experiments. */
   run: string | null;
   start_s: number;
@@ -890,6 +913,14 @@ export type SchemaColumn = {
   meaning: string;
 };
 
+/** A setting that had another value at the end of the window. null where it was not there. */
+export type SettingChange = {
+  node: string;
+  setting: string;
+  before: string | null;
+  now: string | null;
+};
+
 /** A setting that can be changed while the node runs. */
 export type SettingChoice = {
   name: string;
@@ -901,7 +932,30 @@ export type SettingChoice = {
   is_of_table: boolean;
 };
 
+/** The value that a setting of a node has now. */
+export type SettingNow = {
+  value: string;
+};
+
 export type Severity = "information" | "warning" | "critical";
+
+export type SharedValue = {
+  /** The property: statement, table, kind, client, connection, node, level (of consistency) or outcome. */
+  what: string;
+  value: string;
+  requests: number;
+  /** Share of the chosen requests that have the value, and share of the others that have it. */
+  share: number;
+  others_share: number;
+};
+
+/** The values that chosen requests share, those that set them apart most first. */
+export type SharedValues = {
+  /** Number of chosen requests, and of the others. */
+  requests: number;
+  others: number;
+  values: Array<SharedValue>;
+};
 
 /** The process that was stopped. */
 export type Side = "server" | "load" | "recorder";
@@ -1001,6 +1055,13 @@ export type SpectrogramCells = {
 /** The kind of the events. */
 export type SpectrogramOf = "syscalls" | "summary" | "requests";
 
+/** A statement in both windows. Figures are null where it was not sent. */
+export type StatementChange = {
+  operation: string;
+  before: StatementRate | null;
+  now: StatementRate | null;
+};
+
 export type StatementDetail = {
   /** Histogram bins, from the shortest to the longest time, without gaps. */
   histogram: Array<LatencyCell>;
@@ -1056,6 +1117,15 @@ export type StatementIo = {
    * because reads don't say for which statement they are.
    */
   amplification: number | null;
+};
+
+export type StatementRate = {
+  requests_per_s: number;
+  p50_ms: number;
+  p99_ms: number;
+  /** Mean number of requests in flight, which is their time per second. */
+  in_flight: number;
+  errors_per_s: number;
 };
 
 /** One call. */
@@ -1245,3 +1315,13 @@ export type Variant = {
 
 /** The verdict on one figure of a variant, against the baseline's. Better and worse hold for all figures together. */
 export type Verdict = "better" | "worse" | "no-difference" | "not-enough";
+
+/** Changes from one window to another, the largest first. */
+export type WindowChanges = {
+  statements: Array<StatementChange>;
+  settings: Array<SettingChange>;
+  /** Empty where no stacks were sampled in one of the windows. */
+  frames: Array<FrameChange>;
+  /** Figures of all requests and of the nodes. */
+  figures: Array<FigureChange>;
+};

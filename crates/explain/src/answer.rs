@@ -15,6 +15,7 @@ pub(crate) fn answer(evidence: &Evidence, findings: &[Finding]) -> String {
     let mut sentences = match evidence.judged.requests() {
         0 => vec![format!("{}.", top.title)],
         _ if has_knee(evidence) => beyond_the_knee(evidence, top, findings),
+        _ if is_worse_than_slow(top) => before_all_times(evidence, top, findings),
         _ => seen(evidence).into_iter().chain([why(top, findings)]).collect(),
     };
     let leading = leading(findings).unwrap_or(top);
@@ -22,6 +23,19 @@ pub(crate) fn answer(evidence: &Evidence, findings: &[Finding]) -> String {
     let next = steps.into_iter().map(|finding| finding.next.as_str()).find(|next| !next.is_empty());
     sentences.extend(next.map(|next| format!("Next: {}", first_sentence(next))));
     sentences.join(" ")
+}
+
+/// Whether the most important finding is critical and is not about the times of requests, such as the end of a node's process.
+fn is_worse_than_slow(top: &Finding) -> bool {
+    top.severity == Severity::Critical && !tells_of_times(top)
+}
+
+/// Two or three sentences: the finding that is worse than slow requests, the judged requests, and the cause of the slow ones if
+/// there is one. Whether the others were fast does not matter then.
+fn before_all_times(evidence: &Evidence, top: &Finding, findings: &[Finding]) -> Vec<String> {
+    let [judged, _] = seen(evidence);
+    let cause = leading(&findings[1..]).map(|cause| format!("{}.", cause.title));
+    [format!("{}.", top.title), judged].into_iter().chain(cause).collect()
 }
 
 /// Whether a stepped load went beyond what the system can sustain: then the answer begins with the knee.
@@ -95,14 +109,16 @@ fn why(top: &Finding, findings: &[Finding]) -> String {
 
 /// The first finding that says where slow requests spent their time.
 fn leading(findings: &[Finding]) -> Option<&Finding> {
-    let tells = |finding: &&Finding| {
-        let explains = |claim: &Claim| match claim {
-            Claim::Explains { share, .. } | Claim::Unexplained { share } => *share > 0.0,
-            Claim::Healthy | Claim::Suspects { .. } | Claim::Clears { .. } => false,
-        };
-        finding.severity > Severity::Information && finding.claims.iter().any(explains)
+    findings.iter().find(|finding| finding.severity > Severity::Information && tells_of_times(finding))
+}
+
+/// Whether a finding says where slow requests spent their time.
+fn tells_of_times(finding: &Finding) -> bool {
+    let explains = |claim: &Claim| match claim {
+        Claim::Explains { share, .. } | Claim::Unexplained { share } => *share > 0.0,
+        Claim::Healthy | Claim::Suspects { .. } | Claim::Clears { .. } => false,
     };
-    findings.iter().find(tells)
+    finding.claims.iter().any(explains)
 }
 
 /// The advice of a finding may be several sentences.

@@ -47,8 +47,9 @@ pub use advice::{Advice, AdviceReport, Evidence as AdviceEvidence, NotChecked, a
 pub use anatomy::{Knee, Limit, Phase, Resource, Step};
 pub use association::Association;
 pub use compare::{
-    Better, CompareOptions, Comparison, METRICS, MeasuredRun, Metric, READ_METRICS, Ratio, Side, Verdict, compare,
-    judge, judge_reads,
+    Better, CompareOptions, Comparison, FigureChange, FrameChange, METRICS, MeasuredRun, Metric, READ_METRICS, Ratio,
+    SettingChange, Side, StatementChange, StatementRate, Verdict, WindowChanges, compare, judge, judge_reads,
+    window_changes,
 };
 pub use engine::{Batches, Engine, Provider, RECORDING_COLUMN, limit_spill_files, memory_left_bytes};
 pub use error::Error;
@@ -77,11 +78,12 @@ pub use statements::{Select, selects};
 pub use tables::{TableHealth, tables};
 pub use text::time_of_day;
 pub use traffic::{
-    ClientFigures, LatencyCell, PartitionFigures, PartitionMeasure, PartitionTraffic, SAMPLED, SlowRequest,
-    StatementDetail, StatementFigures, TableSkew, TrafficFigures, TrafficFilter, TrafficTable, client_traffic,
-    partition_traffic, slowest_requests, statement_detail, statement_traffic,
+    ClientFigures, LatencyCell, PartitionFigures, PartitionMeasure, PartitionTraffic, SAMPLED, SharedValue,
+    SharedValues, SlowRequest, StatementDetail, StatementFigures, TableSkew, TrafficFigures, TrafficFilter,
+    TrafficTable, client_traffic, partition_traffic, shared_values, slowest_requests, statement_detail,
+    statement_traffic,
 };
 pub use workbench::{
-    Answer, Controlled, Controls, Happened, Listed, LiveFindings, Queried, Saved, Schema, SettingChoice, SourceChoice,
-    happened, query, schema, window,
+    Answer, Controlled, Controls, Happened, Listed, LiveFindings, Queried, Saved, Schema, SettingChoice, SettingNow,
+    SourceChoice, happened, query, schema, window,
 };

@@ -35,6 +35,9 @@ macro_rules! queries {
 queries! {
     REQUESTS = "requests",
     CHOSEN_REQUESTS = "chosen_requests",
+    CHOSEN_TOTALS = "chosen_totals",
+    SHARED_VALUES = "shared_values",
+    SETTINGS_AT = "settings_at",
     MARKS = "marks",
     PAUSES = "pauses",
     STALLS = "stalls",

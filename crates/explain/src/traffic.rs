@@ -2,13 +2,15 @@
 
 mod detail;
 mod partitions;
+mod shared;
 
 use crate::engine::{Engine, Provider};
 use crate::query::{self, Query, Value, quoted};
-use crate::{Batches, Error};
+use crate::{Batches, Error, text};
 pub use detail::{LatencyCell, SlowRequest, StatementDetail, slowest_requests, statement_detail};
 pub use partitions::{PartitionFigures, PartitionMeasure, PartitionTraffic, TableSkew, partition_traffic};
 use serde::Serialize;
+pub use shared::{SharedValue, SharedValues, shared_values};
 use std::collections::BTreeMap;
 
 /// Selects a part of the traffic. Texts are matched case-insensitively.
@@ -22,12 +24,37 @@ pub struct TrafficFilter {
     pub operation: Option<String>,
     /// The table, with its keyspace as in `shop.orders`, or without.
     pub table: Option<String>,
+    /// The shortest response time in ns, which is included.
+    pub at_least_ns: Option<i64>,
+    /// The upper bound of the response time in ns, which is excluded.
+    pub below_ns: Option<i64>,
 }
 
 impl TrafficFilter {
     /// Whether everything is selected.
     pub fn is_all(&self) -> bool {
         *self == TrafficFilter::default()
+    }
+
+    /// The part of the selection that names have; response times are left out.
+    pub(crate) fn by_name(&self) -> TrafficFilter {
+        TrafficFilter { at_least_ns: None, below_ns: None, ..self.clone() }
+    }
+
+    /// The SQL conditions on response times, in `all_requests` and in the driver's table `requests`.
+    pub(crate) fn response_time(&self) -> Option<String> {
+        let bounds = [("=", ">", self.at_least_ns), ("", "<", self.below_ns)];
+        let bound = |(or_equal, order, ns): (&str, &str, Option<i64>)| {
+            Some(format!("end_ns - intended_start_ns {order}{or_equal} {}", ns?))
+        };
+        let conditions: Vec<String> = bounds.into_iter().filter_map(bound).collect();
+        (!conditions.is_empty()).then(|| conditions.join(" AND "))
+    }
+
+    /// Whether a request with this response time in ns is selected.
+    pub(crate) fn takes(&self, response_ns: i64) -> bool {
+        self.at_least_ns.is_none_or(|least| response_ns >= least)
+            && self.below_ns.is_none_or(|below| response_ns < below)
     }
 
     /// The selection, as the rest of a sentence: "have `orders` in their statement and come from client 10.0.0.17".
@@ -38,6 +65,8 @@ impl TrafficFilter {
             self.table.as_ref().map(|table| format!("are about table {table}")),
             self.client.as_ref().map(|client| format!("come from client {client}")),
             self.node.as_ref().map(|node| format!("went to node {node}")),
+            self.at_least_ns.map(|ns| format!("took {} or more", text::time_ns(ns))),
+            self.below_ns.map(|ns| format!("took less than {}", text::time_ns(ns))),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" and ")
     }
@@ -290,5 +319,6 @@ pub(crate) fn condition(filter: &TrafficFilter) -> String {
         let name = if table.contains('.') { "concat(keyspace, '.', table_name)" } else { "table_name" };
         format!("{name} = {}", quoted(table))
     }));
+    conditions.extend(filter.response_time());
     conditions.join(" AND ")
 }

@@ -166,6 +166,13 @@ pub struct SettingChoice {
     pub is_of_table: bool,
 }
 
+/// The value that a setting of a node has now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SettingNow {
+    pub value: String,
+}
+
 /// An option of the recorder that can be changed while it records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]

@@ -14,6 +14,8 @@ use std::time::Duration;
 
 /// Cassandra's default of `max_hint_window`, the time for which hints are kept.
 const HINT_WINDOW: Duration = Duration::from_secs(3 * 3600);
+/// The stages whose number of threads can be changed.
+const STAGES: [&str; 5] = ["native-transport", "read", "mutation", "counter-mutation", "view-mutation"];
 const PACKAGE: &str = "org.apache.cassandra.db.compaction.";
 
 /// Settings of one node.
@@ -63,6 +65,18 @@ impl OfNode {
             settings.collect()
         });
         &CHOICES
+    }
+
+    /// The settings that an option changes: one of each stage for `threads`.
+    pub fn settings(name: &str, table: Option<&str>) -> Result<Vec<Setting>> {
+        ensure!(OfNode::choices().iter().any(|choice| choice.name == name), "there is no setting {name}");
+        Ok(match (name, table) {
+            ("compaction", Some(table)) => vec![Setting::compaction(table)],
+            ("compaction", None) => bail!("name the table as KEYSPACE.TABLE"),
+            ("requests-per-second", _) => vec![Setting::requests_per_second(0).0],
+            ("threads", _) => STAGES.iter().map(|stage| Setting::of_node(&format!("{stage}-threads"))).collect(),
+            (name, _) => vec![Setting::of_node(name)],
+        })
     }
 
     /// Parses one option with its value, as the command line does; a table for `compaction`.

@@ -8,6 +8,7 @@ test("a caption says what the samples miss of the time that the kernel counted",
     title: "t",
     against: "",
     samples: 147,
+    other_samples: 0,
     names: ["all"],
     nodes: { depth: [0], name: [0], kind: "a", weight: [2.9e9], other: [] },
   };
@@ -17,17 +18,18 @@ test("a caption says what the samples miss of the time that the kernel counted",
   );
 });
 
-test("a caption of a comparison has the time of each side", () => {
+test("a caption of a comparison has the time and the samples of each side", () => {
   const data: FlameTree = {
     event: "cpu",
     title: "while a request was slow (over 20.000 ms)",
     against: "the rest of the judged time",
-    samples: 900,
+    samples: 290,
+    other_samples: 610,
     names: ["all"],
     nodes: { depth: [0], name: [0], kind: "a", weight: [2.9e9], other: [6.1e9] },
   };
   expect(caption(data)).toBe(
-    "cpu, while a request was slow (over 20.000 ms): 2.90 s; the rest of the judged time: 6.10 s. " +
+    "cpu, while a request was slow (over 20.000 ms): 2.90 s (290 samples); the rest of the judged time: 6.10 s (610 samples). " +
       "Red is a larger share of its side, blue a smaller one.",
   );
 });

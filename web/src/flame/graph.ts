@@ -1,5 +1,5 @@
 import { h } from "../dom";
-import { bytes } from "../format";
+import { bytes, plural } from "../format";
 import type { FlameTree } from "../model";
 import type { Theme } from "../theme";
 import { colour, depths, draw, nodeAt, ROW, type View } from "./draw";
@@ -21,13 +21,14 @@ export function quantity(event: string, weight: number): string {
 }
 
 /** The subject of the graph, in a sentence. */
+const samples = (number: number): string => plural(number, "sample");
+
 export function caption(data: FlameTree): string {
   const [own, other] = [data.nodes.weight, data.nodes.other].map(([all]) => quantity(data.event, all ?? 0));
-  // The number of samples is of both sides in some comparisons and of one in others.
   if (data.against !== "")
-    return `${data.event}, ${data.title}: ${own}; ${data.against}: ${other}. Red is a larger share of its side, blue a smaller one.`;
+    return `${data.event}, ${data.title}: ${own} (${samples(data.samples)}); ${data.against}: ${other} (${samples(data.other_samples)}). Red is a larger share of its side, blue a smaller one.`;
   const { counted_ns } = data;
-  const of = `${data.samples.toLocaleString("en-US")} samples of ${data.event}, ${own}`;
+  const of = `${samples(data.samples)} of ${data.event}, ${own}`;
   return counted_ns === undefined
     ? of
     : `${of} of the ${quantity(data.event, counted_ns)} that the kernel counted`;

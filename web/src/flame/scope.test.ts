@@ -23,6 +23,7 @@ const data: FlameTree = {
   title: "t",
   against: "",
   samples: 7,
+  other_samples: 0,
   names: ["all", "Read", "run", "none", "Write"],
   nodes: { depth: [0, 1, 2, 3, 1], name: [0, 1, 2, 3, 4], kind: "agjjg", weight: [], other: [] },
   scope,

@@ -8,6 +8,7 @@ const data: FlameTree = {
   title: "t",
   against: "",
   samples: 10,
+  other_samples: 0,
   names: ["all", "Read", "Write", "run", "read"],
   nodes: {
     depth: [0, 1, 2, 3, 3, 1, 2],

@@ -10,8 +10,6 @@ import type { Action } from "./actions";
 import { SEVERITY } from "./findings";
 import { Overview } from "./overview";
 
-/** The name of the only phase of a recording without a load: with a window chosen, it would look like the window's. */
-const UNMARKED = "the whole recording";
 const AXIS_PX = 22;
 /** A phase narrower than this has no space for its name, nor for borders on both sides. */
 const SLIM_PX = 18;
@@ -118,7 +116,8 @@ class PhaseBand {
   readonly #buttons: HTMLButtonElement[];
 
   constructor(report: Report, store: Store) {
-    this.#phases = report.phases.filter(({ name }) => name !== UNMARKED);
+    // The one phase of a recording without marks would look like the window's.
+    this.#phases = report.phases.filter(({ marked }) => marked);
     this.#buttons = this.#phases.map((phase) => {
       const button = h(
         "button",

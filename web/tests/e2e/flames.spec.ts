@@ -29,7 +29,9 @@ test("flame graphs can be searched and zoomed, and have a table", async ({ repor
   await graph.getByText("Hottest frames").click();
   await expect(graph.getByRole("row").nth(1)).toContainText("ReadCommand.execute");
   const compared = section.locator(".flame").nth(1);
-  await expect(section).toContainText("(over 20.000 ms): 10.00 s; the rest of the judged time: 20.00 s.");
+  await expect(section).toContainText(
+    "(over 20.000 ms): 10.00 s (1,000 samples); the rest of the judged time: 20.00 s (2,000 samples).",
+  );
   await compared.locator("canvas").hover({ position: { x: width * 0.1, y: 18 + 9 } });
   await expect(compared.locator(".said")).toContainText("5.00 % of the rest of the judged time");
 });

@@ -107,6 +107,7 @@ export function phasesOf(run: Run): Phase[] {
       rate_per_s: step.rate_per_s,
       end_rate_per_s: null,
       in_flight: null,
+      marked: true,
       measured: step.measured,
       requests,
       errors: run.failed.slice(first, first + requests).reduce((sum, one) => sum + one, 0),

@@ -95,6 +95,7 @@ export function flameOfMinute(): FlameTree {
     title: "A minute of reads",
     against: "",
     samples: sampled.reduce((sum, { count }) => sum + count, 0),
+    other_samples: 0,
     names: NAMES,
     nodes: {
       depth: DEPTH,

@@ -1,4 +1,4 @@
-import type { LiveCpu, LiveNode, LiveView } from "../../src/model";
+import type { LiveCpu, LiveNode, LiveSlow, LiveTable, LiveTraffic, LiveView } from "../../src/model";
 
 /** 20:15:07 */
 export const LIVE_END_S = Date.UTC(2026, 10, 27, 20, 15, 7) / 1000;
@@ -18,17 +18,67 @@ export const LIVE_NODES: LiveNode[] = ["10.0.0.1", "10.0.0.2"].map((node) => ({
   cpus: 0.4,
   gc_share: 0.01,
   safepoint_share: 0.01,
-  fullest_pool: "ReadStage",
-  most_pending: 3,
+  // The second one has the longest names and numbers.
+  fullest_pool: node === "10.0.0.2" ? "Native-Transport-Requests" : "ReadStage",
+  most_pending: node === "10.0.0.2" ? 12_345 : 3,
   dropped: 0,
-  reads_per_s: 40,
-  writes_per_s: 10,
+  reads_per_s: 123_456,
+  writes_per_s: 123_456,
   local_read_us: 120,
   local_write_us: 30,
   pending_compactions: 1,
   running_compactions: 0,
   live_disk_bytes: 1e9,
 }));
+
+/** Requests of two statements. */
+export const LIVE_STATEMENTS: LiveTraffic = {
+  from_s: LIVE_END_S - 60,
+  to_s: LIVE_END_S,
+  rows: ["SELECT a FROM shop.orders WHERE id = ?", "INSERT INTO shop.items (id) VALUES (?)"].map((name) => ({
+    name,
+    requests: 3000,
+    requests_per_s: 50,
+    errors: 0,
+    time_share: 0.5,
+    in_flight: 0.5,
+    latency_ms: LATENCY,
+    request_bytes: 100,
+    response_bytes: 1000,
+    rows_returned: 3000,
+  })),
+};
+
+export const LIVE_SLOWEST: LiveSlow[] = LIVE_STATEMENTS.rows.map(({ name }) => ({
+  start_s: LIVE_END_S - 20,
+  duration_ms: 20,
+  statement: name,
+  client: "10.0.0.7",
+  client_port: 4711,
+  node: "10.0.0.1",
+  outcome: "ok",
+  rows_returned: 1,
+  response_bytes: 100,
+}));
+
+export const LIVE_TABLES: LiveTable[] = [
+  {
+    node: "10.0.0.1",
+    table: "shop.orders",
+    reads_per_s: 50,
+    writes_per_s: 0,
+    local_read_us: 100,
+    local_write_us: null,
+    sstables: 2,
+    live_disk_bytes: 1e9,
+    memtable_bytes: 1e6,
+    pending_compactions: 0,
+    running_compactions: 0,
+    compacted_share: null,
+    sstables_per_read_p95: 1,
+    tombstones_per_slice_p95: 0,
+  },
+];
 
 /** Figures of a growing recording. Half of the CPUs are idle, and every second reading of them is missing. */
 export function liveOf(length_s: number, node: string | null = null, end_s = LIVE_END_S): LiveView {
@@ -83,7 +133,9 @@ export function liveOf(length_s: number, node: string | null = null, end_s = LIV
         source,
         node: "",
         captured: 100,
-        lost: 0,
+        // Too few to change a figure.
+        lost: source === "wire" ? 1 : 0,
+        is_serious: false,
         lost_reason: "",
         cpus: 0.01,
       })),

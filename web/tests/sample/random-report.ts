@@ -57,6 +57,7 @@ export function randomReport(seed: number): Report {
     rate_per_s: random.next() < 0.5 ? null : rate,
     end_rate_per_s: null,
     in_flight: 16,
+    marked: true,
     measured: index > 0,
     requests: 1,
     errors: 0,

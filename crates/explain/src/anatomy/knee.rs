@@ -86,6 +86,7 @@ mod tests {
 
     fn step(name: &str, rate: Option<f64>, achieved: f64, backlog_s: f64) -> Phase {
         Phase {
+            marked: true,
             name: name.into(),
             start_ns: 0,
             end_ns: 10_000_000_000,

@@ -17,6 +17,8 @@ const KEPT_UP_BACKLOG_S: f64 = 0.1;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Phase {
     pub name: String,
+    /// Whether the load marked this phase; false for the one phase of a recording without marks.
+    pub marked: bool,
     pub start_ns: i64,
     pub end_ns: i64,
     /// Intended rate at the start of the phase, in requests per second; None in a closed loop.
@@ -72,7 +74,8 @@ impl Phase {
             }
         }
         if phases.is_empty() {
-            phases.extend(requests.span().map(|span| Phase::named("the whole recording".into(), span, true)));
+            let whole = |span| Phase { marked: false, ..Phase::named("the whole recording".into(), span, true) };
+            phases.extend(requests.span().map(whole));
         }
         let mut answered = vec![0usize; phases.len()];
         for request in requests.rows.iter().filter(|request| requests.is_ok(request)) {
@@ -89,6 +92,7 @@ impl Phase {
     pub(crate) fn named(name: String, window: Interval, measured: bool) -> Phase {
         Phase {
             name,
+            marked: true,
             start_ns: window.start,
             end_ns: window.end,
             rate_per_s: None,

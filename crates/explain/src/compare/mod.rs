@@ -13,11 +13,15 @@ mod run;
 mod sentence;
 mod side;
 mod verdict;
+mod windows;
 
 pub use metric::{Better, METRICS, Metric, READ_METRICS};
 pub use run::MeasuredRun;
 pub use side::{Ratio, Side};
 pub use verdict::Verdict;
+pub use windows::{
+    FigureChange, FrameChange, SettingChange, StatementChange, StatementRate, WindowChanges, window_changes,
+};
 
 use crate::Error;
 use crate::engine::Engine;

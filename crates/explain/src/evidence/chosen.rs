@@ -32,8 +32,8 @@ impl Chosen {
         if filter.is_all() {
             return Ok(Chosen { requests: Rc::clone(all), selection: None });
         }
-        let found =
-            engine.sql(&query::CHOSEN_REQUESTS.fill(&[("filter", query::Value::Condition(&condition(filter)))]))?;
+        let by_name = condition(&filter.by_name());
+        let found = engine.sql(&query::CHOSEN_REQUESTS.fill(&[("filter", query::Value::Condition(&by_name))]))?;
         let (nodes, operations, clients) = (found.texts("node")?, found.texts("operation")?, found.texts("client")?);
         let [of_node, of_operation, of_client] = [&all.nodes[..], &all.operations, &all.clients].map(numbers);
         let wanted: HashSet<[u16; 3]> = (0..found.rows())
@@ -47,7 +47,7 @@ impl Chosen {
             .collect();
         let is_wanted = |row: &usize| {
             let request = &all.rows[*row];
-            wanted.contains(&[request.node, request.operation, request.client])
+            wanted.contains(&[request.node, request.operation, request.client]) && filter.takes(request.response_ns())
         };
         let rows: Vec<usize> = (0..all.rows.len()).filter(is_wanted).collect();
         if rows.is_empty() && !all.rows.is_empty() {
@@ -58,7 +58,10 @@ impl Chosen {
             let names: BTreeSet<String> = names.iter().map(|name| query::quoted(name)).collect();
             names.into_iter().collect::<Vec<_>>().join(", ")
         };
-        let of_driver = format!("operation IN ({}) AND node IN ({})", listed(operations), listed(nodes));
+        let mut of_driver = format!("operation IN ({}) AND node IN ({})", listed(operations), listed(nodes));
+        if let Some(times) = filter.response_time() {
+            of_driver.push_str(&format!(" AND {times}"));
+        }
         let requests = Rc::new(all.subset(&rows));
         Ok(Chosen {
             requests,

@@ -15,7 +15,9 @@ use std::fmt::Write;
 /// Samples, added up by thread group and stack.
 #[derive(Default)]
 pub(super) struct Gathered {
+    /// Samples inside, and outside.
     pub samples: u64,
+    pub other_samples: u64,
     pub stacks: Vec<GatheredStack>,
     pub times: Vec<TimedSample>,
     /// For each stack that was seen, its number in the recording. Elsewhere in this struct a stack is its index in this
@@ -84,14 +86,19 @@ impl Gathered {
             weights.as_primitive::<Int64Type>(),
             tids.as_primitive::<Int64Type>(),
         );
-        self.samples += batch.num_rows() as u64;
         for row in 0..batch.num_rows() {
             let (time_ns, weight) = (times.value(row), weights.value(row));
             let group = self.group(nodes.value(row), names.value(row), tids.value(row));
             let stack = self.stack(group, numbers.value(row));
             match inside(time_ns) {
-                true => self.stacks[stack].weight += weight,
-                false => self.stacks[stack].other += weight,
+                true => {
+                    self.samples += 1;
+                    self.stacks[stack].weight += weight;
+                }
+                false => {
+                    self.other_samples += 1;
+                    self.stacks[stack].other += weight;
+                }
             }
             if let Some(first_ns) = first_ns {
                 let at_ms = time_ns.saturating_sub(first_ns) / 1_000_000;
@@ -132,6 +139,7 @@ impl Gathered {
     /// The sum of the samples inside and outside.
     fn and(mut self, other: Gathered) -> Gathered {
         self.samples += other.samples;
+        self.other_samples += other.other_samples;
         let groups: Vec<usize> =
             other.groups.iter().map(|group| self.group(&group.node, &group.name, group.tid)).collect();
         let place = |stack: GatheredStack| {

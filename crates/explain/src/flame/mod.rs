@@ -79,6 +79,7 @@ impl Flame {
             title,
             against: String::new(),
             samples: gathered.samples,
+            other_samples: gathered.other_samples,
             counted_ns: None,
             stacks,
             frames,

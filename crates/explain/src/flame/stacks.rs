@@ -43,7 +43,9 @@ pub struct Flame {
     pub title: String,
     /// The title of the other side of a comparison; empty without a comparison.
     pub against: String,
+    /// Number of samples of the graph, and of the other side of a comparison.
     pub samples: u64,
+    pub other_samples: u64,
     /// CPU time of the sampled threads by the kernel, in ns; samples underestimate threads that run for microseconds at
     /// a time. None if it was not recorded, and for a comparison.
     pub counted_ns: Option<i64>,
@@ -113,6 +115,7 @@ impl Flame {
             }
         }
         (flame.title, flame.against) = (title.to_string(), against.to_string());
+        flame.other_samples = other.samples;
         flame.counted_ns = None;
         flame.times.clear();
         flame
@@ -140,6 +143,7 @@ impl Flame {
     /// Removes the stacks that only the compared side has.
     pub fn alone(mut self) -> Flame {
         self.against.clear();
+        self.other_samples = 0;
         self.times.clear();
         self.stacks.retain(|stack| stack.weight > 0);
         self.stacks.iter_mut().for_each(|stack| stack.other = 0);
@@ -166,6 +170,11 @@ impl Flame {
     pub(crate) fn weighs(&self) -> bool {
         let side = |weight: fn(&FlameStack) -> i64| self.stacks.iter().any(|stack| weight(stack) > 0);
         side(|stack| stack.weight) && (self.against.is_empty() || side(|stack| stack.other))
+    }
+
+    /// The frames of each stack, joined by `;`, with its weight in the compared graph and in this one.
+    pub(crate) fn weighed(&self) -> impl Iterator<Item = (&str, [i64; 2])> {
+        self.stacks.iter().map(|stack| (self.frames[stack.frames].names.as_str(), [stack.other, stack.weight]))
     }
 
     pub fn is_empty(&self) -> bool {

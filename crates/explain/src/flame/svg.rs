@@ -38,7 +38,10 @@ fn draw(flame: &Flame, tree: &FlameTree) -> String {
         escape(&flame.title),
         flame.samples,
         escape(&flame.event),
-        if flame.against.is_empty() { String::new() } else { format!(", against {}", escape(&flame.against)) },
+        match flame.against.as_str() {
+            "" => String::new(),
+            against => format!(", against {} of {}", flame.other_samples, escape(against)),
+        },
     );
     // The left edge of the next node at each depth.
     let mut starts = vec![MARGIN];

@@ -25,7 +25,9 @@ pub struct FlameTree {
     pub event: String,
     pub title: String,
     pub against: String,
+    /// Samples of the graph, and of the side that it is compared with.
     pub samples: u64,
+    pub other_samples: u64,
     /// CPU time of the sampled threads, by the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
@@ -105,6 +107,7 @@ impl FlameTree {
             title: flame.title.clone(),
             against: flame.against.clone(),
             samples: flame.samples,
+            other_samples: flame.other_samples,
             counted_ns: flame.counted_ns,
             names: vec![ALL.to_string()],
             nodes: vec![FlameNode { depth: 0, name: 0, kind: 'a', weight: 0, other: 0 }],

@@ -132,6 +132,8 @@ pub struct LiveSource {
     pub node: String,
     pub captured: f64,
     pub lost: f64,
+    /// Whether the loss is so large that a figure may be wrong.
+    pub is_serious: bool,
     /// Why rows were lost; empty if none were.
     pub lost_reason: String,
     /// CPU time of the source itself, in CPUs, if known.
@@ -183,7 +185,7 @@ pub struct LiveTraffic {
     pub rows: Vec<LiveTrafficRow>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LiveTrafficRow {
     /// The statement, client or node. `(others)` stands for all beyond the most names that are counted separately.

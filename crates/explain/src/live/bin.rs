@@ -241,6 +241,8 @@ pub(super) struct TableReading {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct ValveReading {
+    pub(super) time_ns: i64,
+    pub(super) interval_ns: i64,
     pub(super) next_limit: Option<i64>,
     pub(super) in_flight: f64,
     pub(super) waiting: f64,

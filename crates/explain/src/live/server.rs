@@ -170,17 +170,19 @@ impl Live {
 
     pub(super) fn take_valves(&mut self, rows: &RecordBatch) {
         let column = |name| Integers::of(rows, name);
-        let (next, refused) = (column("next_limit"), column("refused"));
+        let (next, refused, interval) = (column("next_limit"), column("refused"), column("interval_ns"));
         let (mean, p99) = (column("mean_ns"), column("p99_ns"));
         let number = |name| Numbers::of(rows, name);
         let (in_flight, waiting, rate) = (number("in_flight"), number("waiting"), number("throughput_per_s"));
         let text = |name| Texts::of(rows, name);
         let (node, valve, law) = (text("node"), text("valve"), text("law"));
         let (state, reason) = (text("state"), text("reason"));
-        self.take_moments(rows, "time_ns", |row, _, bin, names, place, oldest| {
+        self.take_moments(rows, "time_ns", |row, time_ns, bin, names, place, oldest| {
             let number = number_of_two(&mut names.valves, node.get(row), valve.get(row), place, oldest);
             let reading = bin.valves.entry(number);
             *reading = ValveReading {
+                time_ns,
+                interval_ns: interval.or_zero(row),
                 next_limit: next.get(row),
                 in_flight: in_flight.get(row).unwrap_or_default(),
                 waiting: waiting.get(row).unwrap_or_default(),

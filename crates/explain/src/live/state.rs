@@ -7,6 +7,10 @@ use super::{Live, LiveWindow, parts};
 use crate::percentiles::ms;
 use std::collections::BTreeMap;
 
+/// An attached valve has a row for each of its windows. A valve without a row for so many windows, and for so long, was removed.
+const MISSED: i64 = 3;
+const GONE_NS: i64 = 5_000_000_000;
+
 /// The first and the last reading of a counter for a window. The first is the last reading before the window, if there
 /// is one, so that the difference covers the whole window.
 struct Span<'a, T> {
@@ -157,6 +161,10 @@ impl Live {
                 reason: last.reason.clone(),
             }
         };
-        spans.into_iter().map(valve).collect()
+        let is_there = |(_, span): &(u16, Span<'_, ValveReading>)| {
+            let silent_ns = window.to_ns.saturating_sub(span.last.time_ns);
+            silent_ns <= GONE_NS.max(span.last.interval_ns.saturating_mul(MISSED))
+        };
+        spans.into_iter().filter(is_there).map(valve).collect()
     }
 }

@@ -462,3 +462,59 @@ fn each_node_of_a_ring_has_figures_of_its_own() {
     assert_eq!(live.traffic(all, LiveBy::Statement).rows.iter().map(|row| row.requests).sum::<f64>(), 7.0);
     assert_eq!(live.of_node(all, "127.0.0.9"), None);
 }
+
+#[test]
+fn the_figures_of_one_statement_are_its_own() {
+    let mut live = Live::default();
+    for second in 0..10 {
+        live.take("wire", &batch([request(second, "SELECT", "10.0.0.1", 1), request(second, "INSERT", "10.0.0.2", 9)]));
+    }
+    let all = live.totals_of(window(0, 10), None);
+    let inserts = live.totals_of(window(0, 10), Some((LiveBy::Statement, "INSERT")));
+    assert_eq!((all.requests, inserts.requests, inserts.requests_per_s), (20.0, 10.0, 1.0));
+    assert_eq!(inserts.latency_ms.max, Some(9.0));
+    let of_client = live.totals_of(window(0, 10), Some((LiveBy::Client, "10.0.0.1")));
+    assert_eq!((of_client.requests, of_client.latency_ms.max), (10.0, Some(1.0)));
+    // Nobody sends it any more.
+    assert_eq!(live.totals_of(window(0, 10), Some((LiveBy::Statement, "DELETE"))).requests, 0.0);
+}
+
+#[test]
+fn a_loss_counts_as_serious_only_where_it_may_change_a_figure() {
+    let mut live = Live::default();
+    let source = |source, captured, lost| rows::SourceReport {
+        time_ns: T0 + SECOND,
+        source,
+        captured,
+        lost,
+        ..rows::SourceReport::default()
+    };
+    live.take("sources", &batch([source("wire", 1_000_000, 1), source("stacks", 10, 90)]));
+    let totals = live.totals(window(0, 10));
+    let serious: Vec<(&str, bool)> = totals.sources.iter().map(|one| (one.source.as_str(), one.is_serious)).collect();
+    assert_eq!(serious, [("stacks", true), ("wire", false)]);
+}
+
+#[test]
+fn a_valve_that_was_removed_is_listed_no_longer() {
+    let mut live = Live::default();
+    let row = |second: i64, valve| rows::ValveWindow {
+        time_ns: T0 + second * SECOND,
+        interval_ns: SECOND,
+        node: "127.0.0.1",
+        valve,
+        law: "fixed",
+        state: "on",
+        ..rows::ValveWindow::default()
+    };
+    for second in 0..60 {
+        live.take("valves", &batch([row(second, "kept")]));
+        if second < 30 {
+            live.take("valves", &batch([row(second, "removed")]));
+        }
+    }
+    let names =
+        |from, to| -> Vec<String> { live.valves(window(from, to)).into_iter().map(|valve| valve.valve).collect() };
+    assert_eq!(names(0, 60), ["kept"]);
+    assert_eq!(names(0, 30), ["kept", "removed"]);
+}

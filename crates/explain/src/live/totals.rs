@@ -4,13 +4,31 @@ use super::answers::{LiveDisk, LiveEvent, LiveOutcome, LivePressure, LiveSource,
 use super::bin::{Disk, Pressure, SourceTotals};
 use super::series::cpu;
 use super::traffic::Added;
-use super::{Live, LiveWindow, parts};
+use super::{Live, LiveBy, LiveWindow, parts};
+use crate::evidence::is_serious;
 use std::collections::BTreeMap;
 
 /// The number of events shown, newest first.
 const MOST_EVENTS: usize = 100;
 
 impl Live {
+    /// The main figures, where those of requests are of one statement, client or node.
+    pub fn totals_of(&self, window: LiveWindow, of: Option<(LiveBy, &str)>) -> LiveTotals {
+        let mut totals = self.totals(window);
+        let Some((by, name)) = of else { return totals };
+        let rows = self.traffic(window, by).rows;
+        let row = rows.into_iter().find(|row| row.name == name).unwrap_or_default();
+        totals.requests = row.requests;
+        totals.requests_per_s = row.requests_per_s;
+        totals.errors = row.errors;
+        totals.errors_per_s = row.errors / self.seconds(window);
+        totals.latency_ms = row.latency_ms;
+        totals.in_flight = row.in_flight;
+        // Errors are counted by kind for all requests alone.
+        totals.outcomes.clear();
+        totals
+    }
+
     pub fn totals(&self, window: LiveWindow) -> LiveTotals {
         let covered_s = self.seconds(window);
         let bins = || self.within(window).map(|(_, bin)| bin);
@@ -147,6 +165,7 @@ impl Live {
         let named = sums.into_iter().map(|(number, sum)| {
             let (source, node) = parts(self.names.sources.name(number));
             LiveSource {
+                is_serious: is_serious(source, sum.lost, sum.captured),
                 source: source.to_string(),
                 node: node.to_string(),
                 captured: sum.captured as f64,

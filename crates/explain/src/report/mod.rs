@@ -117,6 +117,8 @@ pub struct OutcomeCount {
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Phase"))]
 pub struct ReportPhase {
     pub name: String,
+    /// Whether the load marked it; false for the one phase of a recording without marks.
+    pub marked: bool,
     /// The run that the window belongs to, such as `leveled, block 3`; None outside of experiments.
     pub run: Option<String>,
     pub start_s: f64,
@@ -264,6 +266,7 @@ impl ReportPhase {
         let run = runs.iter().find(|(run, _)| run.start <= phase.start_ns && phase.end_ns <= run.end);
         ReportPhase {
             name: phase.name.clone(),
+            marked: phase.marked,
             run: run.map(|(_, name)| name.clone()),
             start_s: bins.second(phase.start_ns),
             end_s: bins.second(phase.end_ns),

@@ -1,6 +1,7 @@
 //! Writes the types that the pages receive in TypeScript: `web/src/model.ts`, made from the Rust types.
 
 use super::Report;
+use crate::compare::WindowChanges;
 use crate::gc::NodeGc;
 use crate::io::Io;
 use crate::live::{
@@ -8,8 +9,8 @@ use crate::live::{
     LiveValve, LiveView,
 };
 use crate::tables::TableHealth;
-use crate::traffic::{ClientFigures, SlowRequest, StatementDetail, StatementFigures, TrafficTable};
-use crate::workbench::{Answer, Controls, Happened, Listed, LiveFindings, Queried, Saved, Schema};
+use crate::traffic::{ClientFigures, SharedValues, SlowRequest, StatementDetail, StatementFigures, TrafficTable};
+use crate::workbench::{Answer, Controls, Happened, Listed, LiveFindings, Queried, Saved, Schema, SettingNow};
 use std::any::TypeId;
 use std::collections::{BTreeMap, HashSet};
 use ts_rs::{Config, TS, TypeVisitor};
@@ -28,6 +29,7 @@ fn the_pages_have_the_types_of_the_report() {
     types.visit::<Listed>();
     types.visit::<Saved>();
     types.visit::<Controls>();
+    types.visit::<SettingNow>();
     types.visit::<Queried>();
     types.visit::<Schema>();
     types.visit::<Happened>();
@@ -36,6 +38,8 @@ fn the_pages_have_the_types_of_the_report() {
     types.visit::<ClientFigures>();
     types.visit::<StatementDetail>();
     types.visit::<SlowRequest>();
+    types.visit::<SharedValues>();
+    types.visit::<WindowChanges>();
     types.visit::<Io>();
     types.visit::<TableHealth>();
     types.visit::<NodeGc>();

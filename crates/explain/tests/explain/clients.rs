@@ -2,7 +2,9 @@
 
 use crate::in_common::{REQUESTS, STATEMENTS, Sent, explained_by, recorded};
 use crate::world::{MS, NODE, Random, S, T0};
-use helenus_explain::{Explanation, Finding, Options, Severity, TrafficFilter};
+use helenus_explain::{
+    Explanation, Finding, Options, Severity, SlowThreshold, TrafficFilter, client_traffic, shared_values,
+};
 use helenus_recording::{Recorder, rows};
 use tempfile::TempDir;
 
@@ -253,4 +255,43 @@ fn what_nearly_all_requests_have_explains_nothing() {
     let (most, nearly_all) = (explained(0.7), explained(0.88));
     assert!(has_it(&most), "{most}");
     assert!(!has_it(&nearly_all), "{nearly_all}");
+}
+
+#[test]
+fn a_range_of_response_times_is_judged_against_faster_requests_alone() {
+    let folder = TempDir::new().unwrap();
+    let [_, write] = STATEMENTS;
+    // Writes take 200 ms more at times; requests at one level take 40 ms more at times.
+    let engine = recorded(
+        &folder,
+        8,
+        |sent, random| match random.share() {
+            share if share < 0.1 && sent.statement == write => sent.duration_ns += 200 * MS,
+            share if share < 0.4 && sent.consistency == "LOCAL_QUORUM" => sent.duration_ns += 40 * MS,
+            _ => {}
+        },
+        |_, _| {},
+    );
+    let only = TrafficFilter { below_ns: Some(100 * MS), ..TrafficFilter::default() };
+    let options = Options { threshold: SlowThreshold::Time(20 * MS), only: only.clone(), ..Options::default() };
+    let between = explained_by(&engine, &options);
+    let chosen = between.chosen.clone().unwrap();
+    assert_eq!(chosen.filter, "took less than 100 ms");
+    assert!((chosen.requests as i64) < REQUESTS && chosen.requests == between.judged_requests, "{between}");
+    let longer = engine.sql("SELECT 1 AS one FROM all_requests WHERE end_ns - intended_start_ns >= 100000000").unwrap();
+    assert_eq!(longer.rows() + chosen.requests, REQUESTS as usize);
+
+    // The same requests as a list, and what they have in common.
+    let listed = TrafficFilter { at_least_ns: Some(20 * MS), ..only };
+    let slow = client_traffic(&engine, &listed).unwrap();
+    let requests: i64 = slow.rows.iter().map(|row| row.figures.requests).sum();
+    assert_eq!(requests as usize, between.slow_requests, "{between}");
+    let shared = shared_values(&engine, &listed).unwrap();
+    assert_eq!((shared.requests as usize, (shared.requests + shared.others) as i64), (between.slow_requests, REQUESTS));
+    // Those that were delayed all have the level, and half of the others have it.
+    let level = shared.values.iter().find(|one| one.value == "LOCAL_QUORUM").unwrap();
+    assert_eq!((level.what.as_str(), level.share), ("level", 1.0), "{shared:#?}");
+    assert!((0.3..0.6).contains(&level.others_share), "{shared:#?}");
+    assert_eq!(shared.values[0], *level, "it sets them apart most: {shared:#?}");
+    assert!(shared.values.iter().all(|one| one.value != "LOCAL_ONE"), "{shared:#?}");
 }

@@ -3,6 +3,7 @@
 use crate::world::{MS, NODE, Random, S, T0};
 use helenus_explain::{
     CompareOptions, Comparison, Engine, Explanation, Options, Ratio, Report, Side, Verdict, compare, explain, judge,
+    window_changes,
 };
 use helenus_recording::{Manifest, Recorder, Recording, SourceFacts, rows};
 use tempfile::TempDir;
@@ -469,4 +470,92 @@ fn what_cannot_be_compared_says_so() {
     let idle = [Engine::open(&[Recording::open(&path).unwrap()]).unwrap()];
     let error = compare(("load", &load), ("idle", &idle), &CompareOptions::default()).unwrap_err().to_string();
     assert!(error.contains("no request of a measured phase is in the recording `idle`"), "{error}");
+}
+
+#[test]
+fn two_windows_differ_by_statement_setting_and_frame() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("r");
+    let recorder = Recorder::create(&path, Manifest::new("two windows", "test")).unwrap();
+    for at in 0..2000 {
+        let time_ns = T0 + at * 10 * MS;
+        let is_late = at >= 1000;
+        // Reads take longer in the second half, and a statement comes that was not there before.
+        let (operation, took) = match at % 4 {
+            0 => ("write", MS),
+            1 if is_late => ("scan", 90 * MS),
+            _ if is_late => ("read", 20 * MS),
+            _ => ("read", 2 * MS),
+        };
+        recorder.append(rows::Request {
+            intended_start_ns: time_ns,
+            start_ns: time_ns,
+            end_ns: time_ns + took,
+            node: NODE,
+            operation,
+            outcome: "ok",
+            ..rows::Request::default()
+        });
+        recorder.append(rows::StackSample {
+            time_ns,
+            node: NODE,
+            event: "cpu",
+            weight: 10 * MS,
+            tid: 1,
+            thread: "ReadStage-1",
+            thread_group: "ReadStage",
+            stack: if is_late && at % 2 == 0 { 2 } else { 1 },
+        });
+    }
+    recorder.append(rows::Stack { time_ns: T0, stack: 1, frames: "Thread.run;Read.execute", kinds: "jj" });
+    recorder.append(rows::Stack {
+        time_ns: T0,
+        stack: 2,
+        frames: "Thread.run;Read.execute;Lz4.decompress",
+        kinds: "jjj",
+    });
+    for (time_ns, setting, value) in [
+        (T0, "compaction_throughput", "64"),
+        (T0, "concurrent_reads", "32"),
+        (T0 + 9 * S, "compaction_throughput", "0"),
+        // After both windows.
+        (T0 + 19 * S, "concurrent_reads", "8"),
+    ] {
+        recorder.append(rows::Setting { time_ns, node: NODE, setting, value, source: "jmx" });
+    }
+    recorder.append(rows::ValveWindow {
+        time_ns: T0 + 15 * S,
+        interval_ns: S,
+        node: NODE,
+        valve: "reads",
+        law: "fixed",
+        next_limit: Some(8),
+        state: "on",
+        ..rows::ValveWindow::default()
+    });
+    recorder.close().unwrap();
+    let recordings = [Recording::open(&path).unwrap()];
+    let [before, now] = [(T0, T0 + 8 * S), (T0 + 10 * S, T0 + 18 * S)];
+    let of = |window| Engine::open_within(&recordings, window).unwrap();
+    let (first, second) = (of(before), of(now));
+    let changes = window_changes((&first, before), (&second, now)).unwrap();
+
+    let names: Vec<&str> = changes.statements.iter().map(|one| one.operation.as_str()).collect();
+    assert_eq!(names, ["scan", "read", "write"], "the largest change of time first");
+    let [scan, read, write] = &changes.statements[..] else { panic!() };
+    assert_eq!((scan.before, scan.now.unwrap().requests_per_s.round()), (None, 25.0));
+    let (slow, fast) = (read.now.unwrap(), read.before.unwrap());
+    assert!((slow.in_flight - 1.0).abs() < 0.05 && (fast.in_flight - 0.15).abs() < 0.01, "{read:?}");
+    assert_eq!(write.before, write.now);
+    let settings: Vec<(&str, Option<&str>, Option<&str>)> =
+        changes.settings.iter().map(|one| (one.setting.as_str(), one.before.as_deref(), one.now.as_deref())).collect();
+    assert_eq!(settings, [("compaction_throughput", Some("64"), Some("0")), ("valve reads", None, Some("8"))]);
+    let shares: Vec<(&str, [f64; 4])> = changes
+        .frames
+        .iter()
+        .map(|one| (one.frame.as_str(), [one.before_own_share, one.now_own_share, one.before_share, one.now_share]))
+        .collect();
+    assert_eq!(shares, [("Lz4.decompress", [0.0, 0.5, 0.0, 0.5]), ("Read.execute", [1.0, 0.5, 1.0, 1.0])]);
+    let figures: Vec<&str> = changes.figures.iter().map(|figure| figure.name).collect();
+    assert!(figures.contains(&"response_p99") && !figures.contains(&"client_time"), "{figures:?}");
 }

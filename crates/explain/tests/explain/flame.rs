@@ -140,6 +140,13 @@ fn what_runs_while_requests_are_slow_is_set_against_the_rest() {
     assert_eq!(lines[0], format!("GC Thread;{GC} 0 {}", 1000 * MS));
     // The last slow request ends 50 ms later; five samples of reads fall into that time.
     assert!(lines[2].ends_with(&format!("{}", 40 * MS)) || lines[2].ends_with(&format!("{}", 30 * MS)), "{lines:?}");
+    // Each side has its own number of samples.
+    let tree = flame.tree();
+    assert_eq!((tree.samples + tree.other_samples, flame.weight()), (1000, tree.samples as i64 * 10 * MS));
+    assert!((100..110).contains(&tree.samples), "{}", tree.samples);
+    let other = Flame::build(&engine, &FlameOptions { end_ns: 5000 * MS, ..FlameOptions::default() }).unwrap();
+    let part = Flame::build(&engine, &FlameOptions::default()).unwrap().compare("after", other, "before").tree();
+    assert_eq!((part.samples, part.other_samples), (1000, 500));
     let other = Flame::build(&engine, &FlameOptions::default()).unwrap();
     let same = Flame::build(&engine, &FlameOptions::default()).unwrap().compare("after", other, "before");
     assert_eq!(folded(&same)[0], format!("GC Thread;{GC} {0} {0}", 1000 * MS));

@@ -16,7 +16,7 @@ pub struct Sent {
     pub at: i64,
     pub duration_ns: i64,
     pub statement: &'static str,
-    consistency: &'static str,
+    pub consistency: &'static str,
     further_page: bool,
     rows: i64,
     token: Option<i64>,

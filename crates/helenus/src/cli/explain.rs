@@ -4,9 +4,11 @@ use crate::terminal;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use helenus_explain::{Explanation, Options, Severity, SlowThreshold, TrafficFilter, explain};
+use helenus_notation::quantity;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// The time before and after --around that is judged.
 const AROUND_NS: i64 = 30_000_000_000;
@@ -17,6 +19,7 @@ const AROUND_NS: i64 = 30_000_000_000;
   helenus explain run.helenus
   helenus explain run.helenus --slow 50ms --json | jq '.findings[0]'
   helenus explain run.helenus --around 40s --against 1s..20s
+  helenus explain run.helenus --slow 20ms --below 80ms
   helenus explain run.helenus --contains read     # only the statements with that text
   helenus explain run.helenus --fail-on warning   # exit code 1 when there is one")]
 pub struct Arguments {
@@ -24,6 +27,9 @@ pub struct Arguments {
     /// Requests above this are slow: a percentile of response time, or a duration
     #[arg(long, value_name = "p99|p99.9|DURATION", default_value = "p99")]
     slow: SlowThreshold,
+    /// Do not judge requests that took this long or longer, so that --slow 20ms --below 80ms is about those between
+    #[arg(long, value_name = "DURATION", value_parser = quantity::duration)]
+    below: Option<Duration>,
     /// End with exit code 1 when a finding is at least so severe
     #[arg(long, value_name = "SEVERITY")]
     fail_on: Option<FailOn>,
@@ -76,6 +82,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         contains: arguments.contains.clone(),
         client: arguments.client.map(|client| client.to_string()),
         node: arguments.node.as_deref().map(nodes::host).transpose()?,
+        below_ns: arguments.below.map(|below| i64::try_from(below.as_nanos()).unwrap_or(i64::MAX)),
         ..TrafficFilter::default()
     };
     let options = Options { threshold: arguments.slow, window, against, only, ..Options::default() };

@@ -94,8 +94,7 @@ impl Chosen {
             contains: self.contains.clone(),
             client: self.client.map(|client| client.to_string()),
             node: node.map(|node| nodes::host(node)).transpose()?,
-            operation: None,
-            table: None,
+            ..TrafficFilter::default()
         })
     }
 

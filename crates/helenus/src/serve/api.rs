@@ -11,6 +11,7 @@ use super::work::{Busy, Lane, Work};
 use super::{Answer, Asker};
 use crate::apart::{Limits, Task, ask};
 use anyhow::{Context, Result, bail};
+use helenus_explain::LiveBy;
 use hyper::{Method, StatusCode};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -167,6 +168,11 @@ impl Known<'_> {
             Question::LiveTable => self.followed()?.table(self.asked.needed("of")?, &self.part()?),
             Question::LiveFindings => json(&self.followed()?.findings()?),
             Question::Controls => json(&self.control.shown(self.library, self.asked.needed("recording")?)?),
+            Question::SettingNow => {
+                let recording = (self.library, self.asked.needed("recording")?);
+                let setting = (self.asked.needed("name")?, self.asked.text("table"));
+                json(&self.control.setting(recording, self.asked.needed("node")?, setting)?)
+            }
             Question::AddValve => self.change(&WantedValve::of(&self.asked)?),
             Question::Set => self.change(&WantedSetting::of(&self.asked)?),
             Question::Place => self.change(&WantedPlacement::of(&self.asked)?),
@@ -197,7 +203,9 @@ impl Known<'_> {
         if until_s.is_some_and(|until: f64| !until.is_finite()) {
             bail!("until= takes seconds");
         }
-        Ok(Part { seconds: seconds.unwrap_or(60), until_s, node: self.asked.text("node") })
+        let named = |by, name| Some((by, self.asked.text(name)?));
+        let of = named(LiveBy::Statement, "statement").or_else(|| named(LiveBy::Client, "client"));
+        Ok(Part { seconds: seconds.unwrap_or(60), until_s, node: self.asked.text("node"), of })
     }
 }
 

@@ -46,3 +46,30 @@ impl Asked {
         Ok(Some((from, to)))
     }
 }
+
+/// Parses `20-80`, `20-` or `0-5`, in milliseconds, as ns: the lower bound, and the upper one if there is one.
+pub(super) fn response_times(text: &str) -> Result<(i64, Option<i64>)> {
+    let ns = |ms: &str| ms.parse::<f64>().ok().filter(|ms| (0.0..1e9).contains(ms)).map(|ms| (ms * 1e6).round() as i64);
+    let bounds = text.split_once('-').and_then(|(from, below)| match below {
+        "" => Some((ns(from)?, None)),
+        below => Some((ns(from)?, Some(ns(below)?))),
+    });
+    match bounds {
+        Some((from_ns, below_ns)) if below_ns.is_none_or(|below_ns| from_ns < below_ns) => Ok((from_ns, below_ns)),
+        _ => bail!("`{text}` is not a range of response times: write milliseconds, such as 20-80 or 20-"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::response_times;
+
+    #[test]
+    fn a_range_of_response_times_has_a_lower_bound_and_may_have_an_upper_one() {
+        assert_eq!(response_times("0.25-80").unwrap(), (250_000, Some(80_000_000)));
+        assert_eq!(response_times("20-").unwrap(), (20_000_000, None));
+        for wrong in ["", "20", "80-20", "20-20", "-5", "NaN-1", "1-inf", "1e12-"] {
+            assert!(response_times(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -43,17 +43,19 @@ pub(super) struct Follower {
     failed: Mutex<Option<String>>,
 }
 
-/// The part that a page asks for: the last `seconds` until `until_s`, by default until the newest row, of a node or of all.
+/// The part that a page asks for: the last `seconds` until `until_s`, by default until the newest row. `node` and `of` limit it to
+/// a node, and to the requests of a statement or client.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) seconds: u32,
     pub(super) until_s: Option<f64>,
     pub(super) node: Option<&'a str>,
+    pub(super) of: Option<(LiveBy, &'a str)>,
 }
 
 impl Part<'_> {
     fn last(seconds: u32) -> Part<'static> {
-        Part { seconds, until_s: None, node: None }
+        Part { seconds, until_s: None, node: None, of: None }
     }
 }
 
@@ -155,9 +157,9 @@ impl Follower {
             kept_to_s: kept.to_s(),
             is_growing: self.is_growing.load(Ordering::Relaxed),
             behind_s: now_ns().saturating_sub(kept.to_ns) as f64 / 1e9,
-            totals: live.totals(window),
-            series: live.series(window, BINS, None),
-            heat: live.heat(window, BINS, None),
+            totals: live.totals_of(window, part.of),
+            series: live.series(window, BINS, part.of),
+            heat: live.heat(window, BINS, part.of),
         }))
     }
 
@@ -206,7 +208,7 @@ impl Follower {
             "statements" => serde_json::to_string(&live.traffic(window, LiveBy::Statement)),
             "clients" => serde_json::to_string(&live.traffic(window, LiveBy::Client)),
             "nodes" => serde_json::to_string(&live.nodes(window)),
-            "slowest" => serde_json::to_string(&live.slowest(window, None, SLOWEST)),
+            "slowest" => serde_json::to_string(&live.slowest(window, part.of, SLOWEST)),
             "groups" => serde_json::to_string(&live.groups(window)),
             "pools" => serde_json::to_string(&live.pools(window)),
             "tables" => serde_json::to_string(&live.tables(window)),

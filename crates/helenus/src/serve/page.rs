@@ -8,8 +8,8 @@ use crate::report;
 use anyhow::{Context, Result, bail};
 use helenus_explain::{
     CompareOptions, Engine, Flame, FlameOptions, Io, Options, Report, SlowThreshold, TrafficFilter, client_traffic,
-    compare, explain, gc, happened, judge_requests, query, schema, slowest_requests, statement_detail,
-    statement_traffic, tables, window,
+    compare, explain, gc, happened, judge_requests, query, schema, shared_values, slowest_requests,
+    statement_detail, statement_traffic, tables, window, window_changes,
 };
 use helenus_recording::Recording;
 use serde::{Deserialize, Serialize};
@@ -85,12 +85,13 @@ impl Subject<'_> {
                 json(&report::html(&Report::build(&engine, &explain(&engine, &self.options()?)?)?)?)
             }
             Question::Answer => self.findings(),
-            Question::Statements => json(&statement_traffic(&self.engine()?, &self.filter())?),
+            Question::Statements => json(&statement_traffic(&self.engine()?, &self.filter()?)?),
             Question::Statement => {
-                json(&statement_detail(&self.engine()?, self.asked.needed("operation")?, &self.filter())?)
+                json(&statement_detail(&self.engine()?, self.asked.needed("operation")?, &self.filter()?)?)
             }
-            Question::Clients => json(&client_traffic(&self.engine()?, &self.filter())?),
-            Question::Slowest => json(&slowest_requests(&self.engine()?, &self.filter(), SLOWEST)?),
+            Question::Clients => json(&client_traffic(&self.engine()?, &self.filter()?)?),
+            Question::Slowest => json(&slowest_requests(&self.engine()?, &self.filter()?, SLOWEST)?),
+            Question::Shared => json(&shared_values(&self.engine()?, &self.filter()?)?),
             Question::Flame => json(&self.flame()?.tree()),
             Question::FlameEvents => json(&Flame::events(&self.engine()?)?),
             Question::Files => json(&Io::load(&self.engine()?)?),
@@ -103,6 +104,7 @@ impl Subject<'_> {
             Question::Schema => json(&schema(&self.engine()?)?),
             Question::Sql => json(&query(&self.engine()?, self.asked.needed("q")?, QUERIED_ROWS)?),
             Question::Compare => self.compared(),
+            Question::Changes => self.changes(),
             Question::Save => {
                 let order = self.page.save.as_ref().context("there is no place to save it in")?;
                 json(&order.write(&self.path(self.asked.needed("recording")?)?, self.window_or_all()?)?)
@@ -168,22 +170,35 @@ impl Subject<'_> {
 
     fn options(&self) -> Result<Options> {
         let slow = self.asked.text("slow").map(str::parse::<SlowThreshold>).transpose()?;
+        let took = self.took()?;
+        // The requests of a range of response times are the slow ones, and slower ones are not judged.
+        let threshold = slow.or(took.map(|(from_ns, _)| SlowThreshold::Time(from_ns.max(1))));
         Ok(Options {
-            threshold: slow.unwrap_or(Options::default().threshold),
+            threshold: threshold.unwrap_or(Options::default().threshold),
+            only: TrafficFilter { below_ns: took.and_then(|(_, below_ns)| below_ns), ..TrafficFilter::default() },
             window: self.window("t")?,
             against: self.window("against")?,
             ..Options::default()
         })
     }
 
-    fn filter(&self) -> TrafficFilter {
+    fn filter(&self) -> Result<TrafficFilter> {
         let text = |name| self.asked.text(name).map(str::to_string);
-        TrafficFilter {
+        let took = self.took()?;
+        Ok(TrafficFilter {
             contains: text("contains"),
             client: text("client"),
             node: text("node"),
-            ..TrafficFilter::default()
-        }
+            table: text("table"),
+            operation: text("operation"),
+            at_least_ns: took.map(|(from_ns, _)| from_ns),
+            below_ns: took.and_then(|(_, below_ns)| below_ns),
+        })
+    }
+
+    /// The range of response times in ns: the lower bound, and the upper one if there is one. None for all.
+    fn took(&self) -> Result<Option<(i64, Option<i64>)>> {
+        self.asked.text("took").map(super::asked::response_times).transpose()
     }
 
     /// Findings of a window, compared with a baseline window if there is one.
@@ -244,6 +259,15 @@ impl Subject<'_> {
             bail!("no stacks were sampled in this time; record with --stacks cpu, or choose a longer window");
         }
         Ok(flame)
+    }
+
+    /// Lists the changes from the compared window to this one.
+    fn changes(&self) -> Result<String> {
+        let other = self.window("against")?.context("choose a window to compare with first")?;
+        let now = self.window_or_all()?;
+        let recording = self.asked.needed("recording")?;
+        let (before, engine) = (self.engine_of(recording, Some(other))?, self.engine_of(recording, Some(now))?);
+        json(&window_changes((&before, other), (&engine, now))?)
     }
 
     /// Compares the window with another one of the same or another recording.

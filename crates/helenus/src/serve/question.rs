@@ -16,6 +16,7 @@ pub(super) enum Question {
     Statement,
     Clients,
     Slowest,
+    Shared,
     Flame,
     FlameEvents,
     Files,
@@ -25,11 +26,13 @@ pub(super) enum Question {
     Schema,
     Sql,
     Compare,
+    Changes,
     Live,
     LiveTable,
     LiveFindings,
     Save,
     Controls,
+    SettingNow,
     AddValve,
     Set,
     Place,
@@ -44,8 +47,8 @@ impl Question {
 
     /// Whether it reads the rows of recordings, which a process of its own does.
     pub(super) fn reads(self) -> bool {
-        use Question::{Controls, Live, LiveFindings, LiveTable, Ping, Recordings};
-        !matches!(self, Ping | Recordings | Live | LiveTable | LiveFindings | Controls) && !self.controls()
+        use Question::{Controls, Live, LiveFindings, LiveTable, Ping, Recordings, SettingNow};
+        !matches!(self, Ping | Recordings | Live | LiveTable | LiveFindings | Controls | SettingNow) && !self.controls()
     }
 
     /// Whether the answer can be cached: a closed recording does not change.

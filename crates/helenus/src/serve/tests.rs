@@ -228,6 +228,21 @@ fn a_window_has_answers_of_its_own() {
     let slowest = served.json("/api/slowest?recording=one&t=0-15");
     assert_eq!(slowest[0]["operation"], "read");
     assert!((slowest[0]["response_ms"].as_f64().unwrap() - 200.0).abs() < 1.0);
+    // The requests of a range of response times: alone in lists, and as the slow ones of the findings.
+    let listed = served.json("/api/slowest?recording=one&took=100-300");
+    assert_eq!(listed.as_array().unwrap().len(), 100);
+    let fastest = served.json("/api/slowest?recording=one&took=0-100");
+    assert!(fastest[0]["response_ms"].as_f64().unwrap() < 100.0, "{fastest:#}");
+    let shared = served.json("/api/shared?recording=one&t=5-20&took=100-300");
+    assert_eq!(shared["requests"], (SECONDS - SLOW_FROM) * RATE / 2);
+    assert_eq!(shared["values"][0]["value"], "read", "{shared:#}");
+    assert_eq!((&shared["values"][0]["share"], &shared["values"][0]["what"]), (&1.0.into(), &"statement".into()));
+    let ranged = served.json("/api/answer?recording=one&t=5-20&took=100-300");
+    assert_eq!(ranged["slow_requests"], shared["requests"]);
+    assert_eq!(served.json("/api/answer?recording=one&t=5-20&took=1-100")["judged_requests"], 1000);
+    let changes = served.json("/api/changes?recording=one&t=10-20&against=0-10");
+    assert_eq!(changes["statements"][0]["operation"], "read");
+    assert!(changes["statements"][0]["now"]["p50_ms"].as_f64().unwrap() >= 199.0, "{changes:#}");
     let phases = served.json("/api/report?recording=one&t=5-8");
     let phase = &phases["phases"][0];
     assert_eq!(phase["requests"], 3 * RATE);
@@ -248,6 +263,9 @@ fn a_window_has_answers_of_its_own() {
     for (question, why) in [
         ("answer?recording=one&t=30-40", "no part of the recording"),
         ("answer?recording=one&t=abc", "is no window"),
+        ("slowest?recording=one&took=80-20", "is not a range of response times"),
+        ("changes?recording=one&t=0-5", "choose a window to compare with"),
+        ("setting-now?recording=one&node=127.0.0.1&name=threads", "--allow-control"),
         ("answer", "lacks recording="),
         ("flame?recording=one", "no stacks were sampled"),
     ] {

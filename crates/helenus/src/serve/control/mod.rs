@@ -19,7 +19,7 @@ use chrono::Utc;
 use helenus_cassandra::cql;
 use helenus_cassandra::target::{self, Target, TargetName};
 use helenus_control::{Declared, Link, gates};
-use helenus_explain::{Controlled, Controls};
+use helenus_explain::{Controlled, Controls, SettingNow};
 use helenus_observe::SourceSwitches;
 use helenus_recording::NodeFacts;
 use std::fmt;
@@ -101,6 +101,22 @@ impl Control {
         })
     }
 
+    /// The current value of a setting that can be changed, as the node reports it.
+    pub(super) fn setting(
+        &self,
+        (library, recording): (&Library, &str),
+        node: &str,
+        (name, table): (&str, Option<&str>),
+    ) -> Result<SettingNow> {
+        ensure!(
+            self.is_allowed,
+            "this server reads no settings of nodes; start helenus serve with --allow-control if it may"
+        );
+        let facts = node_of(library, recording, node)?;
+        let _one = open(&self.one);
+        setting::now(&facts, name, table)
+    }
+
     /// Makes a change of a node of a recording that is being written.
     pub(super) fn change(
         &self,
@@ -109,8 +125,7 @@ impl Control {
         wanted: &dyn Wanted,
         who: &str,
     ) -> Result<Controls> {
-        let facts = nodes(library, recording)?.into_iter().find(|known| known.address == node);
-        let facts = facts.with_context(|| format!("{node} is no node of a recording that is being written"))?;
+        let facts = node_of(library, recording, node)?;
         let one = open(&self.one);
         ensure!(!*one, "the server is ending");
         let is_full = open(&self.made).iter().filter(|made| made.shown.undone.is_none()).count() >= MOST;
@@ -177,6 +192,11 @@ impl Control {
 fn nodes(library: &Library, recording: &str) -> Result<Vec<NodeFacts>> {
     let recording = library.recording(recording)?;
     Ok(if recording.is_growing() { recording.manifest().nodes.clone() } else { Vec::new() })
+}
+
+fn node_of(library: &Library, recording: &str, node: &str) -> Result<NodeFacts> {
+    let facts = nodes(library, recording)?.into_iter().find(|known| known.address == node);
+    facts.with_context(|| format!("{node} is no node of a recording that is being written"))
 }
 
 fn link(target: &Target) -> Result<Link> {

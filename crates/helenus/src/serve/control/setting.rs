@@ -8,6 +8,7 @@ use anyhow::Result;
 use helenus_cassandra::Places;
 use helenus_cassandra::journal::Journal;
 use helenus_control::{Entry, Outcome, Tuner};
+use helenus_explain::SettingNow;
 use helenus_recording::NodeFacts;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -39,6 +40,21 @@ impl WantedSetting {
             minutes: asked.whole("minutes")?.map(u64::from),
         })
     }
+}
+
+/// Reads the current value of a setting; one for each stage for `threads`.
+pub(super) fn now(node: &NodeFacts, name: &str, table: Option<&str>) -> Result<SettingNow> {
+    let settings = OfNode::settings(name, table)?;
+    let mut link = link(&process(node)?)?;
+    let mut values = Vec::new();
+    for setting in &settings {
+        let value = text(&link.read_setting(setting)?.value);
+        values.push(match settings.len() {
+            1 => value,
+            _ => format!("{}={value}", setting.name.trim_end_matches("-threads")),
+        });
+    }
+    Ok(SettingNow { value: values.join(", ") })
 }
 
 impl Wanted for WantedSetting {

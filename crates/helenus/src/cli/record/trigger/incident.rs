@@ -45,6 +45,15 @@ pub(super) struct Incident {
 }
 
 impl Incident {
+    /// The title of the copy: its conditions, with words for `exit`, which does not name the process that ended.
+    fn title(&self) -> String {
+        let words = |reason: &String| match reason.as_str() {
+            "exit" => "the node's process ended".to_string(),
+            condition => condition.to_string(),
+        };
+        self.reasons.iter().map(words).collect::<Vec<_>>().join(" and ")
+    }
+
     pub(super) fn why(&self) -> String {
         self.reasons.join(" and ")
     }
@@ -100,7 +109,7 @@ impl Handler {
         let (report, explanation) = (copy.with_extension(REPORT), copy.with_extension(EXPLANATION));
         let freeze = || {
             let mut freeze = own("freeze");
-            freeze.arg(&self.recording).arg("-o").arg(&copy).arg("--title").arg(incident.why());
+            freeze.arg(&self.recording).arg("-o").arg(&copy).arg("--title").arg(incident.title());
             freeze.arg("--last").arg(written(self.before + self.after));
             freeze.arg("--ago").arg(written(since(incident.at_ns).saturating_sub(self.after)));
             self.run_own(freeze)
@@ -310,6 +319,7 @@ mod tests {
         handler.alert(&exec, &incident, "`reboot`; it was slow", paths).unwrap();
         let said = std::fs::read_to_string(out).unwrap();
         assert_eq!(said, "log($(touch gone)) and exit|`reboot`; it was slow|report");
+        assert_eq!(incident.title(), "log($(touch gone)) and the node's process ended");
         let error = handler.alert("exit 3", &incident, "", paths).unwrap_err();
         assert!(error.to_string().contains("3"), "{error}");
     }
