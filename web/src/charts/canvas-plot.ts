@@ -116,17 +116,22 @@ export function drawTimeGrid(
   }
 }
 
-/** Times under a plot. */
+/** Times under a plot, with the clock that they are of in the left gutter. */
 export function drawTimeAxis(context: CanvasRenderingContext2D, view: View, top: number): void {
   const { step, ticks } = ticksFor(view);
   context.font = AXIS_FONT;
   context.fillStyle = view.theme.colour("muted");
   context.textBaseline = "top";
+  context.textAlign = "right";
+  context.fillText(view.writeTime ? "UTC" : "from start", GUTTER_LEFT - 8, top + 6);
   context.textAlign = "center";
   for (const tick of ticks) {
     const text = timeText(tick, step, view);
-    const most = view.width - Math.max(GUTTER_RIGHT + 6, context.measureText(text).width / 2);
-    context.fillText(text, Math.min(GUTTER_LEFT + xOf(tick, view), most), top + 6);
+    const half = context.measureText(text).width / 2;
+    const most = view.width - Math.max(GUTTER_RIGHT + 6, half);
+    // The first one leaves room for the name of the clock.
+    const least = GUTTER_LEFT - 4 + half;
+    context.fillText(text, Math.max(least, Math.min(GUTTER_LEFT + xOf(tick, view), most)), top + 6);
   }
 }
 

@@ -1,11 +1,12 @@
 import { h } from "../dom";
 import { failureText } from "../failure";
-import type { Plot, View } from "./plot";
+import type { LatencyRange, Plot, View } from "./plot";
 
 /** A plot that shows an error message if it fails, and tries again at the next drawing. */
 export class GuardedPlot implements Plot {
   readonly root: HTMLElement;
   readonly over: HTMLElement;
+  readonly latencies?: (top: number, bottom: number) => LatencyRange;
   #failure: HTMLElement | null = null;
 
   constructor(
@@ -14,6 +15,7 @@ export class GuardedPlot implements Plot {
   ) {
     this.root = plot.root;
     this.over = plot.over;
+    if (plot.latencies) this.latencies = plot.latencies.bind(plot);
   }
 
   draw(view: View): void {

@@ -1,11 +1,11 @@
 import { h } from "../dom";
-import { clock, count, digits3, plural } from "../format";
+import { count, digits3, plural } from "../format";
 import type { Pause } from "../model";
 import { drawPauseBands } from "./bands";
-import { AXIS_FONT, CanvasPlot, writeEmpty } from "./canvas-plot";
+import { AXIS_FONT, CanvasPlot, timeText, writeEmpty } from "./canvas-plot";
 import type { HeatGrid, MergedCells } from "./heat-grid";
 import { shadeOf, shades } from "./palette";
-import { GUTTER_LEFT, type Plot, plotWidth, timeAt, type View, xOf } from "./plot";
+import { GUTTER_LEFT, type LatencyRange, type Plot, plotWidth, timeAt, type View, xOf } from "./plot";
 import { logTicks } from "./ticks";
 import { placeTip } from "./tip";
 
@@ -71,7 +71,7 @@ export class HeatmapPlot implements Plot {
     const { low_ms, high_ms, bin_s } = this.grid.heatmap;
     const start = this.grid.startOf(column, cells.merge);
     const width = bin_s * cells.merge;
-    const time = (value: number): string => clock(value, width, view.duration_s);
+    const unit = view.writeTime ? "UTC" : "s";
     const first = cells.first[column] ?? 0;
     const last = cells.first[column + 1] ?? 0;
     let inColumn = 0;
@@ -79,10 +79,21 @@ export class HeatmapPlot implements Plot {
     this.#tip.replaceChildren(
       h("strong", {}, plural(cells.count[cell] ?? 0, "request")),
       h("div", {}, `${digits3(low_ms[row] ?? 0)} – ${digits3(high_ms[row] ?? 0)} ms`),
-      h("div", {}, `${time(start)} – ${time(start + width)} s`),
+      h("div", {}, `${timeText(start, width, view)} – ${timeText(start + width, width, view)} ${unit}`),
       h("div", { class: "quiet" }, `of ${count(inColumn)} in this time`),
     );
     this.#place(at, { start, end: start + width, row }, view);
+  }
+
+  latencies(top: number, bottom: number): LatencyRange {
+    const { rows, highestRow, lowestRow } = this.grid;
+    const { low_ms, high_ms } = this.grid.heatmap;
+    const row = (y: number): number => Math.min(rows - 1, Math.max(0, this.#rowAt(y)));
+    const [lowest, highest] = [row(bottom), row(top)];
+    return {
+      from_ms: lowest <= lowestRow ? 0 : (low_ms[lowest] ?? 0),
+      below_ms: highest >= highestRow ? null : (high_ms[highest] ?? null),
+    };
   }
 
   #place(at: { x: number; y: number }, cell: { start: number; end: number; row: number }, view: View): void {

@@ -83,14 +83,16 @@ export function scaleTicks(most: number): number[] {
 }
 
 /** Maps counts of requests to colours. */
-class ColourScale {
+export class ColourScale {
   readonly root: HTMLElement;
   readonly #canvas = h("canvas", { width: SHADES, height: 1, "aria-hidden": "true" });
   readonly #ticks = h("span", { class: "scale-ticks" });
   readonly #cell = h("span", { class: "note" });
   #drawn = "";
 
-  constructor() {
+  /** `isBrief` leaves out what a cell is. */
+  constructor(isBrief = false) {
+    this.#cell.hidden = isBrief;
     this.#canvas.style.cssText = `width:${WIDTH}px;height:${HEIGHT}px`;
     this.root = h(
       "div",
@@ -102,7 +104,7 @@ class ColourScale {
   }
 
   draw(cells: MergedCells, grid: HeatGrid, view: View): void {
-    const key = `${cells.merge} ${view.theme.dark}`;
+    const key = `${cells.merge} ${cells.most} ${view.theme.dark}`;
     if (key === this.#drawn) return;
     this.#drawn = key;
     const pixels = new ImageData(SHADES, 1);

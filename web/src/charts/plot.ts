@@ -28,6 +28,12 @@ export interface View {
   readonly figuresFrom?: number;
 }
 
+/** Response times in milliseconds: the lower bound is included, the upper one is not; null for no upper bound. */
+export interface LatencyRange {
+  readonly from_ms: number;
+  readonly below_ms: number | null;
+}
+
 /** A plot over time. */
 export interface Plot {
   /** The plot's element. */
@@ -39,6 +45,8 @@ export interface Plot {
   readout(time: number | null, view: View): void;
   /** Tells more about the place under the pointer (CSS pixels in `over`); null when it left. */
   hover?(at: { x: number; y: number } | null, view: View): void;
+  /** The response times between two heights in `over`, if the plot has such an axis: a rectangle then selects requests. */
+  latencies?(top: number, bottom: number): LatencyRange;
 }
 
 /** Distance from the left edge of the plotting area, in pixels. */

@@ -34,7 +34,7 @@ export function binRows(
   };
 }
 
-export const TIME: Column = { name: "time", unit: "s", write: (value) => value.toFixed(3) };
+export const TIME: Column = { name: "time", unit: "s from start", write: (value) => value.toFixed(3) };
 
 /** Rows of things with bins: the time, then the name of the thing. */
 export function groupedRows<T extends { time_s: readonly number[] }>(

@@ -4,9 +4,9 @@ import type { Report } from "../model";
 import type { Store } from "../state";
 import type { Theme } from "../theme";
 import { type Panel, PanelElement } from "./panel";
-import { type Plot, plotWidth, timeAt, type View, xOf } from "./plot";
-import { type Gestures, Surface } from "./surface";
-import { pan, sameWindow, zoom } from "./window";
+import { type LatencyRange, type Plot, plotWidth, timeAt, type View, xOf } from "./plot";
+import { type Edges, type Gestures, Surface } from "./surface";
+import { pan, sameWindow, type Window, zoom } from "./window";
 
 /** Plots within this distance outside of the screen are already drawn. */
 const NEAR = "300px";
@@ -37,6 +37,8 @@ export class ChartStack {
     private readonly store: Store,
     private readonly theme: Theme,
     panels: Panel[],
+    /** Lists the requests of a rectangle of time and response time. */
+    private readonly select?: (window: Window, range: LatencyRange) => void,
   ) {
     this.#phaseEdges = report.phases.map(({ start_s }) => start_s);
     this.#panels = panels.map((panel) => new PanelElement(panel, store));
@@ -159,6 +161,12 @@ export class ChartStack {
     for (const panel of this.#panels) panel.describe(view);
   }
 
+  #select(plot: Plot, pixels: Edges, heights: Edges): void {
+    const range = plot.latencies?.(heights.from, heights.to);
+    const [start, end] = [timeAt(pixels.from, this.view), timeAt(pixels.to, this.view)];
+    if (range) this.select?.({ start, end }, range);
+  }
+
   #gestures(): Gestures {
     const { store } = this;
     const { whole } = store;
@@ -167,9 +175,13 @@ export class ChartStack {
         plot.hover?.(at, this.view);
         this.moveCursor(at ? timeAt(at.x, this.view) : null);
       },
-      brush: (pixels) => {
-        for (const surface of this.#surfaces.values()) surface.showBrush(pixels);
+      brush: (pixels, of) => {
+        for (const surface of this.#surfaces.values()) {
+          const isRectangle = of?.plot === surface.plot;
+          surface.showBrush(of && !isRectangle ? null : pixels, isRectangle ? of.heights : null);
+        }
       },
+      chooseArea: this.select && ((plot, pixels, heights) => this.#select(plot, pixels, heights)),
       choose: ({ from, to }) =>
         store.change({
           window: { start: timeAt(from, this.view), end: timeAt(to, this.view) },

@@ -1,13 +1,21 @@
 import { h } from "../dom";
 import type { Plot } from "./plot";
 
+/** Two edges in CSS pixels. */
+export interface Edges {
+  from: number;
+  to: number;
+}
+
 /** The actions of a pointer on any plot; pixels are CSS pixels from the left edge of the plotting area. */
 export interface Gestures {
   point(plot: Plot, at: { x: number; y: number } | null): void;
-  /** A brush is being drawn; null when it was cancelled. */
-  brush(pixels: { from: number; to: number } | null): void;
+  /** A brush is being drawn; null when it was cancelled. A brush with heights is a rectangle of one plot. */
+  brush(pixels: Edges | null, of?: { plot: Plot; heights: Edges }): void;
   /** The brush was released, which zooms. */
-  choose(pixels: { from: number; to: number }): void;
+  choose(pixels: Edges): void;
+  /** A rectangle was released over a plot that has response times; missing where nobody lists requests. */
+  chooseArea?: ((plot: Plot, pixels: Edges, heights: Edges) => void) | undefined;
   /** The picture is being dragged, by this many pixels since the last call. */
   drag(pixels: number): void;
   scale(factor: number, x: number): void;
@@ -16,6 +24,8 @@ export interface Gestures {
 
 /** A brush shorter than this counts as a click. */
 const CLICK_PX = 4;
+/** A brush higher than this selects response times, too. */
+export const RECTANGLE_PX = 16;
 
 /** Adds the cursor and the brush to a plot's plotting area, and listens to the pointer there. */
 export class Surface {
@@ -41,11 +51,13 @@ export class Surface {
     if (x !== null) this.#cursor.style.transform = `translateX(${Math.round(x)}px)`;
   }
 
-  showBrush(pixels: { from: number; to: number } | null): void {
+  showBrush(pixels: Edges | null, heights: Edges | null = null): void {
     this.#brush.hidden = pixels === null;
     if (!pixels) return;
     this.#brush.style.left = `${pixels.from}px`;
     this.#brush.style.width = `${pixels.to - pixels.from}px`;
+    this.#brush.style.top = heights ? `${heights.from}px` : "";
+    this.#brush.style.height = heights ? `${heights.to - heights.from}px` : "";
   }
 
   #at(event: PointerEvent | WheelEvent): { x: number; y: number } {
@@ -59,23 +71,35 @@ export class Surface {
     const { over } = this.plot;
     const { gestures } = this;
     const panning = event.shiftKey || event.button === 2;
-    const pressed = this.#at(event).x;
+    const { x: pressed, y: pressedAt } = this.#at(event);
     let last = pressed;
     const listening = new AbortController();
     over.setPointerCapture(event.pointerId);
-    const pixelsTo = (x: number) => ({ from: Math.min(pressed, x), to: Math.max(pressed, x) });
+    const pixelsTo = (x: number): Edges => ({ from: Math.min(pressed, x), to: Math.max(pressed, x) });
+    const hasArea = gestures.chooseArea !== undefined && this.plot.latencies !== undefined;
+    /** The heights of a rectangle; null for a brush over the whole plot. */
+    const heightsTo = (y: number): Edges | null => {
+      const within = Math.min(over.clientHeight, Math.max(0, y));
+      if (!hasArea || Math.abs(within - pressedAt) < RECTANGLE_PX) return null;
+      return { from: Math.min(pressedAt, within), to: Math.max(pressedAt, within) };
+    };
     const move = (moved: PointerEvent): void => {
-      const { x } = this.#at(moved);
+      const { x, y } = this.#at(moved);
+      const heights = heightsTo(y);
       if (panning) gestures.drag(x - last);
-      else gestures.brush(Math.abs(x - pressed) < CLICK_PX ? null : pixelsTo(x));
+      else if (Math.abs(x - pressed) < CLICK_PX) gestures.brush(null);
+      else if (heights) gestures.brush(pixelsTo(x), { plot: this.plot, heights });
+      else gestures.brush(pixelsTo(x));
       last = x;
     };
     const release = (released: PointerEvent): void => {
       listening.abort();
       gestures.brush(null);
-      const pixels = pixelsTo(this.#at(released).x);
-      if (!panning && released.type === "pointerup" && pixels.to - pixels.from >= CLICK_PX)
-        gestures.choose(pixels);
+      const { x, y } = this.#at(released);
+      const [pixels, heights] = [pixelsTo(x), heightsTo(y)];
+      if (panning || released.type !== "pointerup" || pixels.to - pixels.from < CLICK_PX) return;
+      if (heights) gestures.chooseArea?.(this.plot, pixels, heights);
+      else gestures.choose(pixels);
     };
     over.addEventListener("pointermove", move, { signal: listening.signal });
     over.addEventListener("pointerup", release, { signal: listening.signal });

@@ -17,6 +17,8 @@ export const SEVERITY: Record<Severity, { icon: string; word: string }> = {
 
 /** The parts of a report that the section of findings needs. */
 export type Explained = Pick<Report, "findings" | "answer" | "requests" | "duration_s">;
+/** Makes links of the commands in a text whose answers this page has. */
+export type Linking = (text: string) => (Node | string)[];
 /** Selects a finding, and reports when another one is selected. */
 export type FindingChoice = Pick<Store, "selection" | "whole" | "change" | "subscribe">;
 
@@ -24,8 +26,13 @@ export type FindingChoice = Pick<Store, "selection" | "whole" | "change" | "subs
  * The section "why the slow requests were slow". The first `first` cards are open. An empty answer is left
  * out.
  */
-export function findings(report: Explained, store: FindingChoice, first = FIRST_CARDS): HTMLElement {
-  const cards = report.findings.map((finding) => card(finding, report, store));
+export function findings(
+  report: Explained,
+  store: FindingChoice,
+  first = FIRST_CARDS,
+  linked: Linking = (text) => [text],
+): HTMLElement {
+  const cards = report.findings.map((finding) => card(finding, report, store, linked));
   const rest = cards.slice(first);
   for (const { root } of rest) root.hidden = true;
   const more = h("button", { type: "button", class: "more" }, `Show ${plural(rest.length, "more finding")}`);
@@ -63,7 +70,7 @@ function noFinding(report: Explained): string {
     : "No finding: nothing that was recorded explains the slow requests.";
 }
 
-function card(finding: Finding, report: Explained, store: FindingChoice) {
+function card(finding: Finding, report: Explained, store: FindingChoice, linked: Linking) {
   const { icon, word } = SEVERITY[finding.severity];
   const write = (time: number): string =>
     clock(time, Math.max(0.001, (finding.end_s - finding.start_s) / 100), report.duration_s);
@@ -96,8 +103,8 @@ function card(finding: Finding, report: Explained, store: FindingChoice) {
     ),
     h("h3", {}, finding.title),
     share(finding),
-    finding.detail !== "" && h("p", { class: "detail" }, finding.detail),
-    finding.next !== "" && h("p", { class: "detail" }, h("strong", {}, "Next: "), finding.next),
+    finding.detail !== "" && h("p", { class: "detail" }, ...linked(finding.detail)),
+    finding.next !== "" && h("p", { class: "detail" }, h("strong", {}, "Next: "), ...linked(finding.next)),
     h(
       "details",
       {},
@@ -109,12 +116,23 @@ function card(finding: Finding, report: Explained, store: FindingChoice) {
   return { root, show, finding };
 }
 
-/** "Explains 62 % of the slow requests; 4 % expected by chance", with the two as bars. */
-function share({ share: explained, chance_share: chance }: Finding): HTMLElement | false {
+/** A title such as "78 % of the slow requests are `SELECT …` (13 % of all)". */
+const SAYS_SHARE = /\d\s?% of (?:the |all )?slow/;
+const SAYS_CHANCE = /\d\s?% of all\)/;
+
+/**
+ * "Explains 62 % of the slow requests; 4 % expected by chance", with the two as bars. A card has one figure for a share: those
+ * in its title are not given again.
+ */
+function share({ title, share: explained, chance_share: chance }: Finding): HTMLElement | false {
   // Without attributed requests the detail describes the test.
   if (explained === null || explained === 0) return false;
-  const words = [h("strong", {}, `Explains ${percent(explained)}`), " of the slow requests"];
-  if (chance !== null) words.push(`; ${percent(chance)} expected by chance`);
+  const words: (HTMLElement | string)[] = [];
+  if (!SAYS_SHARE.test(title))
+    words.push(h("strong", {}, `Explains ${percent(explained)}`), " of the slow requests");
+  if (chance !== null && !SAYS_CHANCE.test(title))
+    words.push(`${words.length > 0 ? "; " : ""}${percent(chance)} expected by chance`);
+  if (words.length === 0) return false;
   const bar = h("span", { class: "share-bar", "aria-hidden": "true" }, h("span", { class: "explained" }));
   bar.style.setProperty("--explained", `${Math.min(1, explained) * 100}%`);
   if (chance !== null) {

@@ -3,7 +3,7 @@ import type { Action } from "./actions";
 
 const KEY_NAMES: Record<string, string> = { ArrowLeft: "←", ArrowRight: "→", Escape: "Esc", "-": "−" };
 
-const POINTER: [string, string][] = [
+export const POINTER: [string, string][] = [
   ["Drag over a chart", "Zoom to that stretch of time, in all charts"],
   ["Double-click", "Show the whole run"],
   ["Shift and drag, or drag with the right button", "Move the window"],

@@ -16,12 +16,12 @@ const VERDICTS: Record<Verdict, { mark: string; name: string }> = {
 };
 
 /** The effect of each variant of an experiment; empty for other recordings. */
-export function variants({ comparison }: Pick<Report, "comparison">): HTMLElement[] {
+export function variants({ comparison }: Pick<Report, "comparison">, title = "Variants"): HTMLElement[] {
   if (comparison === null) return [];
   const section = h(
     "section",
     { id: "variants", tabindex: -1, "aria-labelledby": "variants-title" },
-    h("h2", { id: "variants-title" }, "Variants"),
+    h("h2", { id: "variants-title" }, title),
     h("p", { class: "note" }, how(comparison)),
   );
   if (comparison.remarks.length > 0)

@@ -1,14 +1,15 @@
 import { h, setText } from "../dom";
 import type { Answer, Finding } from "../model";
-import { type Explained, type FindingChoice, findings } from "../sections/findings";
+import { type Explained, type FindingChoice, findings, type Linking } from "../sections/findings";
 import type { Selection } from "../state";
 import { busy, settle } from "./busy";
 import { Gone } from "./client";
+import { linking } from "./commands";
 import { sameFinding } from "./same-finding";
 import type { Subject } from "./subject";
 
-/** The window and the one that it is compared with, for the whole recording. */
-const WHOLE = "|";
+/** The window, the one that it is compared with and the response times, for all of the recording. */
+const WHOLE = "||";
 /** Cards that are open at first; the charts come below them. */
 const FIRST_CARDS = 3;
 
@@ -20,6 +21,8 @@ export class Findings {
   readonly #summary = h("p", { class: "note" });
   #asked: AbortController | null = null;
   #shown: string | null = null;
+  /** Commands that a finding names lead to the tab that has their answer. */
+  readonly #linked: Linking;
   #hasWhole = false;
   /** The findings of the whole recording, once they are there; null if nobody searches for them. */
   #marks: readonly Finding[] | null;
@@ -45,6 +48,9 @@ export class Findings {
     this.#marks = subject.isGrowing ? null : [];
     this.#ranked = this.#window;
     const { store } = subject;
+    this.#linked = linking((shown) =>
+      store.link({ more: { ...store.selection.more, sort: "", statement: "", ...shown } }),
+    );
     const tell = (selection: Selection, previous: Selection): void => {
       for (const listener of this.#listeners) listener(selection, previous);
     };
@@ -68,9 +74,9 @@ export class Findings {
     return this.#marks ?? this.subject.report.findings;
   }
 
-  /** The window and the one that it is compared with. */
+  /** The window, the one that it is compared with, and the response times. */
   get #window(): string {
-    return `${this.subject.window}|${this.subject.chosen("against")}`;
+    return `${this.subject.window}|${this.subject.chosen("against")}|${this.subject.took}`;
   }
 
   /** Requests the findings again if the window has changed. */
@@ -147,9 +153,9 @@ export class Findings {
       change: (patch, change) => store.change(patch, change),
       subscribe: (listener) => this.#listeners.push(listener),
     };
-    setText(this.#text, answer);
+    this.#text.replaceChildren(...this.#linked(answer));
     setText(this.#summary, summary);
-    this.cards.replaceChildren(findings({ ...explained, answer: "" }, choice, FIRST_CARDS));
+    this.cards.replaceChildren(findings({ ...explained, answer: "" }, choice, FIRST_CARDS, this.#linked));
   }
 
   /** The charts mark the findings of the whole recording, which come after those of the window. */

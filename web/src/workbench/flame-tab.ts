@@ -13,13 +13,17 @@ const MODES: [mode: string, label: string, says: string][] = [
 
 /** Flame graphs of the window, or of differences. */
 export async function flame(subject: Subject, signal: AbortSignal): Promise<HTMLElement[]> {
-  const [mode, event] = [subject.chosen("flame"), subject.chosen("event")];
+  const [mode, event, threads] = [
+    subject.chosen("flame"),
+    subject.chosen("event"),
+    subject.chosen("threads"),
+  ];
   const against = subject.chosen("against");
   const known = subject.ask<[string, number][]>("flame-events", signal);
   const asked =
     mode === "rest" && subject.window === ""
       ? Promise.reject(new Error("This is the whole recording: choose a window, and there is a rest."))
-      : subject.ask<FlameTree>("flame", signal, { mode, event, against });
+      : subject.ask<FlameTree>("flame", signal, { mode, event, against, group: threads });
   // Wait for both: the reason why there is no graph is shown below the selection of another one.
   const [events, tree] = await Promise.allSettled([known, asked]);
   signal.throwIfAborted();
@@ -45,7 +49,14 @@ export async function flame(subject: Subject, signal: AbortSignal): Promise<HTML
       label,
     ),
   );
-  const bar = h("div", { class: "filters" }, h("span", { class: "switch" }, ...buttons), select);
+  const onlyOf =
+    threads !== "" &&
+    h(
+      "button",
+      { type: "button", onclick: () => subject.choose({ threads: "" }) },
+      `Threads ${threads} alone ×`,
+    );
+  const bar = h("div", { class: "filters" }, h("span", { class: "switch" }, ...buttons), select, onlyOf);
   if (tree.status === "rejected")
     return [
       bar,

@@ -96,17 +96,20 @@ async function start(): Promise<void> {
     if (isMissing) void open();
   });
   await open();
-  let recording = recordingOf(location.hash);
+  let shown = pageOf(location.hash);
   addEventListener("hashchange", () => {
-    // Each recording has a page of its own, and so has a server that was started again, whose link has a token.
-    const next = recordingOf(location.hash);
-    if (next !== recording || new URLSearchParams(location.hash.slice(1)).has("token")) location.reload();
-    recording = next;
+    // Each recording has a page of its own, or two while it grows, and so has a server that was started again, whose link has a
+    // token.
+    const next = pageOf(location.hash);
+    if (next !== shown || new URLSearchParams(location.hash.slice(1)).has("token")) location.reload();
+    shown = next;
   });
 }
 
-function recordingOf(hash: string): string {
-  return new URLSearchParams(hash.replace(/^#/, "")).get("recording") ?? "";
+/** The page that an address leads to, whatever is chosen in it. */
+function pageOf(hash: string): string {
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  return JSON.stringify([fields.get("recording") ?? "", fields.has("closer"), fields.get("at")]);
 }
 
 void start();

@@ -8,7 +8,7 @@ import type { Listed, Report } from "../model";
 import { type Action, actionsOf, listenToKeys } from "../sections/actions";
 import { contained } from "../sections/contained";
 import { header } from "../sections/header";
-import { helpDialog } from "../sections/help";
+import { helpDialog, POINTER } from "../sections/help";
 import { phaseTable } from "../sections/phases";
 import { probes } from "../sections/probes";
 import { sourceTable } from "../sections/sources";
@@ -19,11 +19,17 @@ import { Theme } from "../theme";
 import { busy, settle } from "./busy";
 import { type Client, Gone } from "./client";
 import { marker } from "./compare";
+import { rangeButton, writtenRange } from "./filters";
 import { Findings } from "./findings";
 import { nameOf, saveDialog } from "./save";
 import { Subject } from "./subject";
 import { step, TABS, type Tab, tabBar } from "./tabs";
 
+/** A gesture of pages with a tab for its requests. */
+const RECTANGLE: [string, string] = [
+  "Drag a rectangle over the latency heatmap",
+  "List its requests, and what they have in common",
+];
 /** Time after which a window that has stopped moving is queried. */
 const REST_MS = 150;
 
@@ -42,8 +48,12 @@ export function page(
   followMoment(store, report);
   followStart(store, report, isGrowing);
   const subject = new Subject(client, recording, report, store, theme, isGrowing);
-  const stack = new ChartStack(report, store, theme, panelsOf(report, store));
-  const help = helpDialog(() => actions);
+  const stack = new ChartStack(report, store, theme, panelsOf(report, store), (window, range) => {
+    const took = writtenRange(range.from_ms, range.below_ms);
+    const more = { ...store.selection.more, took, tab: "slowest", sort: "" };
+    store.change({ window: fitInto(window, store.whole), finding: null, more });
+  });
+  const help = helpDialog(() => actions, [...POINTER, RECTANGLE]);
   const save = saveDialog(client, () => {
     const { start, end } = store.selection.window;
     const edges = [start, end].map((edge) => clock(edge, 0.1, report.duration_s));
@@ -131,7 +141,7 @@ export function page(
     overview.toggleAttribute("inert", !isHome);
     panel.hidden = isHome;
     panel.setAttribute("aria-labelledby", `tab-${tab.id === "" ? "overview" : tab.id}`);
-    marks.replaceChildren(...marker(subject));
+    marks.replaceChildren(...rangeButton(subject), ...marker(subject));
     findings.update();
     const { more } = store.selection;
     const key = JSON.stringify([subject.window, more]);
@@ -195,7 +205,7 @@ function followMoment(store: Store, report: Report): void {
   const begin = Number(report.start_ns) / 1e9;
   const [start, end] = at.split("-").map((edge) => Number(edge) - begin);
   if (start === undefined || end === undefined || !(start < end)) return;
-  store.change({ more, window: fitInto({ start, end }, store.whole) });
+  store.change({ more, window: fitInto({ start, end }, store.whole) }, "correction");
 }
 
 /** The bar at the top: the choice of the recording and the switches of the whole page. */
@@ -219,6 +229,8 @@ function top(subject: Subject, recordings: readonly Listed[], save: () => void):
     { class: "workbench-top" },
     h("strong", {}, "Helenus"),
     recordings.length > 1 && select,
+    subject.isGrowing &&
+      h("a", { href: `#recording=${encodeURIComponent(subject.recording)}` }, "← Live page"),
     h(
       "span",
       { class: "tools" },

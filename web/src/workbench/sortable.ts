@@ -8,8 +8,9 @@ import type { Choices } from "./choices";
 /** A column of a table of things. */
 export interface Field<T> extends Column {
   of: (thing: T) => Cell;
-  /** Called on a click; makes the cell a button. */
+  /** Called on a click; makes the cell a button, where `opens` does not say otherwise. */
   open?: (thing: T) => void;
+  opens?: (thing: T) => boolean;
 }
 
 /** Rows that are in the page at first. */
@@ -92,10 +93,11 @@ export function sortable<T>(
 function cellOf<T>(field: Field<T>, thing: T): HTMLElement {
   const cell = field.of(thing);
   const text = typeof cell === "number" ? (field.write ?? digits3)(cell) : (cell ?? NOTHING);
-  const { open } = field;
-  const inner = open
-    ? h("button", { type: "button", class: "as-link", onclick: () => open(thing) }, text)
-    : text;
+  const { open, opens } = field;
+  const inner =
+    open && cell !== null && (opens?.(thing) ?? true)
+      ? h("button", { type: "button", class: "as-link", onclick: () => open(thing) }, text)
+      : text;
   return h("td", { class: field.unit === "" ? "words" : "number" }, inner);
 }
 

@@ -25,10 +25,15 @@ export class Subject extends Choices {
     return sameWindow(selection.window, whole) ? "" : written(selection.window);
   }
 
-  /** The recording and the window as parameters. The start of a growing recording moves as old rows are deleted. */
+  /** The range of response times in ms, such as `20-80`, to which all answers are limited; empty for all. */
+  get took(): string {
+    return this.chosen("took");
+  }
+
+  /** The recording, the window and the response times as parameters. The start of a growing recording moves as old rows are deleted. */
   get asked(): Parameters {
     const zero = this.isGrowing ? this.report.start_ns : null;
-    return { recording: this.recording, t: this.window, zero };
+    return { recording: this.recording, t: this.window, zero, took: this.took };
   }
 
   /** Sends a query about the window. */

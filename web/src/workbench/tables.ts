@@ -9,6 +9,8 @@ import type {
   Io,
   LatencyCell,
   NodeGc,
+  SharedValue,
+  SharedValues,
   SlowRequest,
   StatementDetail,
   StatementFigures,
@@ -16,6 +18,7 @@ import type {
   TableIo,
   TrafficTable,
 } from "../model";
+import { filterButtons, filtersOf, rangeFields } from "./filters";
 import { type Field, sortable } from "./sortable";
 import type { Subject } from "./subject";
 
@@ -37,17 +40,13 @@ function figures<T extends StatementFigures | ClientFigures>(): Field<T>[] {
 
 export async function statements(subject: Subject, signal: AbortSignal): Promise<HTMLElement[]> {
   const operation = subject.chosen("statement");
-  const parameters = { contains: subject.chosen("contains"), client: subject.chosen("client") };
-  if (operation !== "") return statement(subject, signal, operation, parameters.client);
+  const parameters = filtersOf(subject);
+  if (operation !== "") return statement(subject, signal, operation);
   const table = await subject.ask<TrafficTable<StatementFigures>>("statements", signal, parameters);
   const filters = filter(subject, "contains", "Statements that contain");
-  const of = subject.chosen("client");
-  const onlyOf =
-    of !== "" &&
-    h("button", { type: "button", onclick: () => subject.choose({ client: "" }) }, `Client ${of} alone ×`);
-  const bar = h("div", { class: "filters" }, filters, onlyOf);
+  const bar = h("div", { class: "filters" }, filters, ...filterButtons(subject));
   if (table.rows.length === 0)
-    return [bar, missing("No requests in this window. Choose a longer one, or record with --wire on.")];
+    return [bar, missing("No such requests in this window. Choose a longer one, or other filters.")];
   const fields: Field<StatementFigures>[] = [
     {
       name: "statement",
@@ -63,20 +62,18 @@ export async function statements(subject: Subject, signal: AbortSignal): Promise
   return [bar, sortable(subject, "Statements", fields, table.rows)];
 }
 
-async function statement(
-  subject: Subject,
-  signal: AbortSignal,
-  operation: string,
-  client: string,
-): Promise<HTMLElement[]> {
-  const detail = await subject.ask<StatementDetail>("statement", signal, { operation, client });
+async function statement(subject: Subject, signal: AbortSignal, operation: string): Promise<HTMLElement[]> {
+  const detail = await subject.ask<StatementDetail>("statement", signal, {
+    ...filtersOf(subject),
+    operation,
+  });
   const back = h(
     "button",
     { type: "button", onclick: () => subject.choose({ statement: "", sort: "" }) },
     "← All statements",
   );
   return [
-    h("div", { class: "filters" }, back),
+    h("div", { class: "filters" }, back, ...filterButtons(subject)),
     h(
       "pre",
       { class: "cql", tabindex: 0, role: "region", "aria-label": "Statement" },
@@ -116,7 +113,10 @@ function histogram(cells: readonly LatencyCell[]): HTMLElement {
 }
 
 export async function clients(subject: Subject, signal: AbortSignal): Promise<HTMLElement[]> {
-  const table = await subject.ask<TrafficTable<ClientFigures>>("clients", signal);
+  const table = await subject.ask<TrafficTable<ClientFigures>>("clients", signal, {
+    ...filtersOf(subject),
+    client: "",
+  });
   if (table.rows.length === 0) return [missing("No requests in this window.")];
   const fields: Field<ClientFigures>[] = [
     {
@@ -124,6 +124,7 @@ export async function clients(subject: Subject, signal: AbortSignal): Promise<HT
       unit: "",
       of: (row) => (row.client === "" ? "(load driver)" : row.client),
       open: (row) => subject.choose({ tab: "statements", client: row.client, statement: "", sort: "" }),
+      opens: (row) => row.client !== "",
     },
     ...figures<ClientFigures>(),
     { name: "in flight", unit: "mean", of: (row) => row.in_flight },
@@ -134,15 +135,50 @@ export async function clients(subject: Subject, signal: AbortSignal): Promise<HT
 }
 
 export async function slowest(subject: Subject, signal: AbortSignal): Promise<HTMLElement[]> {
-  const requests = await subject.ask<SlowRequest[]>("slowest", signal);
-  if (requests.length === 0) return [missing("No requests in this window.")];
+  const filters = filtersOf(subject);
+  const isPart = subject.took !== "" || Object.values(filters).some((value) => value !== "");
+  const [requests, shared] = await Promise.all([
+    subject.ask<SlowRequest[]>("slowest", signal, filters),
+    isPart ? subject.ask<SharedValues>("shared", signal, filters) : null,
+  ]);
+  const bar = h("div", { class: "filters" }, rangeFields(subject), ...filterButtons(subject));
+  if (requests.length === 0) return [bar, missing("No such requests in this window.")];
+  const note =
+    "A click on a time shows what happened around it. A rectangle in the latency heatmap lists its requests here.";
   return [
-    h(
-      "p",
-      { class: "note" },
-      `The ${count(requests.length)} slowest. A click on the time shows what happened around it.`,
-    ),
+    bar,
+    ...(shared === null ? [] : inCommon(subject, shared)),
+    shared !== null && h("h3", {}, "Slowest requests"),
+    h("p", { class: "note" }, `The ${count(requests.length)} slowest. ${note}`),
     slowTable(subject, requests),
+  ].filter((part) => part !== false);
+}
+
+/** Compares the values of the chosen requests with those of the others of the same time. */
+function inCommon(subject: Subject, { requests, others, values }: SharedValues): HTMLElement[] {
+  const open: Record<string, (value: string) => Record<string, string>> = {
+    statement: (statement) => ({ tab: "statements", statement, sort: "" }),
+    client: (client) => ({ client, sort: "" }),
+    node: (node) => ({ node, sort: "" }),
+    table: (table) => ({ table, sort: "" }),
+  };
+  const fields: Field<SharedValue>[] = [
+    { name: "what", unit: "", of: (row) => row.what },
+    {
+      name: "value",
+      unit: "",
+      of: (row) => row.value,
+      open: ({ what, value }) => subject.choose(open[what]?.(value) ?? {}),
+      opens: ({ what }) => what in open,
+    },
+    { name: "of these", unit: "share", write: percent, of: (row) => row.share },
+    { name: "of the others", unit: "share", write: percent, of: (row) => row.others_share },
+    { name: "requests", unit: "count", write: count, of: (row) => row.requests },
+  ];
+  return [
+    h("h3", {}, `What these ${count(requests)} requests have in common`),
+    h("p", { class: "note" }, `Beside the other ${count(others)} requests of this window.`),
+    sortable(subject, "What these requests have in common", fields, values),
   ];
 }
 
@@ -153,18 +189,39 @@ function slowTable(subject: Subject, requests: readonly SlowRequest[]): HTMLElem
     { ...TIME, name: "due", of: start, open: (row) => around(subject, start(row), row.response_ms / 1000) },
     { name: "response", unit: "ms", write: milliseconds, of: (row) => row.response_ms },
     { name: "outcome", unit: "", of: (row) => row.outcome },
-    { name: "statement", unit: "", of: (row) => row.operation },
-    { name: "node", unit: "", of: (row) => row.node },
+    {
+      name: "statement",
+      unit: "",
+      of: (row) => row.operation || null,
+      open: ({ operation }) => subject.choose({ tab: "statements", statement: operation, sort: "" }),
+    },
+    {
+      name: "node",
+      unit: "",
+      of: (row) => row.node,
+      open: ({ node }) => subject.choose({ tab: "slowest", node, sort: "" }),
+    },
     {
       name: "client",
       unit: "",
       of: (row) => (row.client === "" ? null : `${row.client}:${row.client_port}`),
+      open: ({ client }) => subject.choose({ tab: "slowest", client, sort: "" }),
     },
     { name: "rows", unit: "count", write: count, of: (row) => row.rows_returned },
     { name: "answer", unit: "bytes", write: bytes, of: (row) => row.response_bytes },
     { name: "level", unit: "", of: (row) => row.consistency || null },
   ];
   return sortable(subject, "Slowest requests", fields, requests);
+}
+
+/** Shows the statements about a table. */
+function ofTable(subject: Subject, table: string): void {
+  subject.choose({ tab: "statements", table, statement: "", sort: "" });
+}
+
+/** Shows the statements that a node coordinated. */
+function ofNode(subject: Subject, node: string): void {
+  subject.choose({ tab: "statements", node, statement: "", sort: "" });
 }
 
 /** Shows the charts around a request. */
@@ -180,7 +237,7 @@ export async function files(subject: Subject, signal: AbortSignal): Promise<HTML
   if (io.files.length === 0 && io.tables.length === 0)
     return [missing("No I/O by file in this window. Record with --syscalls summary.")];
   const of: Field<TableIo>[] = [
-    { name: "table", unit: "", of: (row) => row.table },
+    { name: "table", unit: "", of: (row) => row.table, open: ({ table }) => ofTable(subject, table) },
     {
       name: "read for requests",
       unit: "bytes",
@@ -194,7 +251,14 @@ export async function files(subject: Subject, signal: AbortSignal): Promise<HTML
     { name: "written", unit: "bytes", write: bytes, of: (row) => row.writes.bytes },
   ];
   const by: Field<FileIo>[] = [
-    { name: "file", unit: "", of: (row) => row.file },
+    {
+      name: "file",
+      unit: "",
+      of: (row) => row.file,
+      open: ({ file }) =>
+        subject.store.change({ file, more: { ...subject.store.selection.more, tab: "syscalls", sort: "" } }),
+      opens: ({ file }) => subject.report.spectrogram?.files.includes(file) ?? false,
+    },
     { name: "reads", unit: "count", write: count, of: (row) => row.reads.calls + row.background_reads.calls },
     { name: "read", unit: "bytes", write: bytes, of: (row) => row.reads.bytes + row.background_reads.bytes },
     {
@@ -222,8 +286,8 @@ export async function tables(subject: Subject, signal: AbortSignal): Promise<HTM
     return [missing("No figures of tables in this window. They are recorded with the agent, or by CQL.")];
   const us = (value: number | null): number | null => (value === null ? null : value / 1000);
   const fields: Field<TableHealth>[] = [
-    { name: "table", unit: "", of: (row) => row.table },
-    { name: "node", unit: "", of: (row) => row.node },
+    { name: "table", unit: "", of: (row) => row.table, open: ({ table }) => ofTable(subject, table) },
+    { name: "node", unit: "", of: (row) => row.node, open: ({ node }) => ofNode(subject, node) },
     { name: "reads", unit: "per s", of: (row) => row.reads_per_s },
     { name: "writes", unit: "per s", of: (row) => row.writes_per_s },
     { name: "local read", unit: "ms", write: milliseconds, of: (row) => us(row.local_read_us) },
@@ -244,7 +308,12 @@ export async function collections(subject: Subject, signal: AbortSignal): Promis
   if (nodes.length === 0) return [missing("No collections in this window.")];
   const from = subject.store.selection.window.start;
   const fields: Field<GcFigures>[] = [
-    { ...TIME, name: "from", of: (row) => from + row.start_s },
+    {
+      ...TIME,
+      name: "from",
+      of: (row) => from + row.start_s,
+      open: ({ start_s, length_s }) => around(subject, from + start_s, length_s),
+    },
     { name: "length", unit: "s", of: (row) => row.length_s },
     { name: "young", unit: "count", write: count, of: (row) => row.young },
     { name: "old", unit: "count", write: count, of: (row) => row.old },
@@ -277,7 +346,7 @@ export async function events(subject: Subject, signal: AbortSignal): Promise<HTM
     return [missing("No event in this window: neither the nodes' logs nor their settings tell of any.")];
   const fields: Field<Happened>[] = [
     { ...TIME, name: "time", of: (row) => row.time_s, open: (row) => around(subject, row.time_s, 0) },
-    { name: "node", unit: "", of: (row) => row.node },
+    { name: "node", unit: "", of: (row) => row.node, open: ({ node }) => ofNode(subject, node) },
     { name: "what", unit: "", of: (row) => row.what },
   ];
   return [sortable(subject, "Events", fields, happened)];

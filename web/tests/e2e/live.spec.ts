@@ -1,5 +1,7 @@
 import { expect } from "@playwright/test";
-import { LIVE_END_S } from "../sample/live";
+import { LIVE_END_S, LIVE_STATEMENTS } from "../sample/live";
+import { overloadReport } from "../sample/reports";
+import { beyondTheEdge } from "./edges";
 import { test } from "./sample-server";
 
 test("the live charts have one clock and the same edges, and say where figures begin", async ({
@@ -222,4 +224,128 @@ test("a paused live page asks again for findings that failed", async ({ page, se
   await expect(page.locator(".window-answer")).toContainText("The server does not answer.");
   await server.start();
   await expect(page.locator(".window-answer")).toContainText("What delayed requests", { timeout: 30_000 });
+});
+
+test("a statement, a client or a table limits the live page, by click and by key, and the address has it", async ({
+  page,
+  server,
+}) => {
+  server.grow("grows.helenus");
+  await page.goto(`${server.link}&recording=grows.helenus`);
+  const select = page.locator("#panel").getByRole("button", { name: /^SELECT a/ });
+  await select.focus();
+  await page.keyboard.press("Enter");
+  const only = page.locator(".of-requests");
+  await expect(only).toContainText("Statement SELECT a FROM shop.orders WHERE id = ?");
+  await expect(page.getByRole("tab", { name: "Slowest" })).toHaveAttribute("aria-selected", "true");
+  const asked = () => server.asked.findLast(({ pathname }) => pathname === "/api/live")?.searchParams;
+  await expect.poll(() => asked()?.get("statement")).toBe("SELECT a FROM shop.orders WHERE id = ?");
+  // A client instead, from the list of its slowest requests.
+  await page.locator("#panel").getByRole("button", { name: "10.0.0.7:4711" }).first().click();
+  await expect(only).toContainText("Client 10.0.0.7");
+  await expect.poll(() => [asked()?.get("client"), asked()?.get("statement")]).toEqual(["10.0.0.7", null]);
+  await page.reload();
+  await expect(only).toContainText("Client 10.0.0.7");
+  await page.getByRole("button", { name: "All requests" }).click();
+  await expect(only).toBeHidden();
+  // A table leads to the statements that name it.
+  await page.getByRole("tab", { name: "Tables" }).click();
+  await page.locator("#panel").getByRole("button", { name: "shop.orders" }).click();
+  await expect(page.locator("#panel tbody tr")).toHaveCount(1);
+  expect(page.url()).toContain("contains=orders");
+  await page.getByRole("button", { name: "Statements that contain orders ×" }).click();
+  await expect(page.locator("#panel tbody tr")).toHaveCount(2);
+  // A loss of one row in a million does not warn.
+  const lost = page.locator(".tiles li").filter({ hasText: "lost" });
+  await expect(lost).toContainText("1 row");
+  await expect(lost).not.toHaveClass(/bad/);
+});
+
+test("findings of the live page have an age, and open in their window", async ({ page, server }) => {
+  const [finding] = overloadReport().findings;
+  if (!finding) throw new Error("no finding");
+  server.found = {
+    from_s: LIVE_END_S - 100,
+    to_s: LIVE_END_S - 40,
+    answer: "Something delayed requests.",
+    findings: [{ ...finding, rank: 1, title: "Collections delayed 12 % of the slow requests" }],
+    error: "",
+  };
+  server.grow("grows.helenus");
+  await page.goto(`${server.link}&recording=grows.helenus`);
+  const answer = page.locator(".window-answer");
+  await expect(answer).toContainText("Found in 20:13:27 – 20:14:27 UTC, 40 s ago.");
+  server.pass(30);
+  await expect(answer).toContainText("70 s ago.");
+  await answer.getByRole("link", { name: /Collections delayed/ }).click();
+  await expect(page.locator("#chart-throughput canvas").first()).toBeVisible();
+  expect(page.url()).toContain("finding=1");
+  await page.getByRole("link", { name: "← Live page" }).click();
+  await expect(page.locator(".live-state")).toContainText("● Live");
+});
+
+test("a rectangle of the live heatmap opens its requests, and a cell tells its count", async ({
+  page,
+  server,
+}) => {
+  server.grow("grows.helenus");
+  await page.goto(`${server.link}&recording=grows.helenus`);
+  await expect(page.locator(".live-state")).toContainText("20:15:07");
+  const figure = page.getByRole("figure", { name: "Latency heatmap", exact: true });
+  await expect(figure.locator(".scale")).toContainText("requests per cell");
+  const area = figure.locator(".over");
+  await area.scrollIntoViewIfNeeded();
+  const box = await area.boundingBox();
+  if (!box) throw new Error("the chart is not drawn");
+  await page.mouse.move(box.x + box.width * 0.5, box.y + box.height * 0.5);
+  await expect(figure.locator(".tip")).toContainText(/100 requests.*UTC/);
+  await page.mouse.move(box.x + box.width * 0.5, box.y + box.height * 0.2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.75, box.y + box.height * 0.8, { steps: 3 });
+  await page.mouse.up();
+  await expect(page.getByRole("heading", { name: /^What these 40 requests have in common/ })).toBeVisible();
+  const took = server.asked.findLast(({ pathname }) => pathname === "/api/shared")?.searchParams.get("took");
+  expect(took).toMatch(/^[\d.]+-[\d.]*$/);
+});
+
+test("the workbench and its live page fit on a phone, and a tab is as high as its content", async ({
+  page,
+  server,
+}) => {
+  await page.setViewportSize({ width: 375, height: 812 });
+  server.grow("grows.helenus");
+  const [statement] = LIVE_STATEMENTS.rows;
+  await page.goto(
+    `${server.link}&recording=grows.helenus&statement=${encodeURIComponent(statement?.name ?? "")}`,
+  );
+  await expect(page.locator(".live-state")).toContainText("● Live");
+  await expect(page.locator("#panel table")).toBeVisible();
+  await expect.poll(() => beyondTheEdge(page)).toEqual([]);
+  // The last button can be reached.
+  await page.getByRole("button", { name: "Help" }).click();
+  await page.keyboard.press("?");
+  await page.goto("about:blank");
+  await page.goto(`${server.link}&recording=run.helenus&tab=compare&t=40-60&against=10-20`);
+  await expect(page.locator("#panel")).toContainText("By statement");
+  await expect.poll(() => beyondTheEdge(page)).toEqual([]);
+  const below = () =>
+    page.evaluate(() => {
+      const panel = document.getElementById("panel")?.getBoundingClientRect();
+      return document.documentElement.scrollHeight - ((panel?.bottom ?? 0) + scrollY);
+    });
+  await expect.poll(below).toBeLessThan(100);
+});
+
+test("a setting that can be changed has its current value beside it", async ({ page, server }) => {
+  server.grow("grows.helenus");
+  await page.goto(`${server.link}&recording=grows.helenus&tab=control`);
+  const form = page.getByRole("form", { name: "Setting" });
+  await expect(form).toContainText("now 64");
+  await form.getByRole("combobox", { name: "Setting: name" }).selectOption("threads");
+  await expect(form).toContainText("now read=32");
+  await page.getByRole("combobox", { name: "Node" }).selectOption("10.0.0.2");
+  const asked = () => server.asked.findLast(({ pathname }) => pathname === "/api/setting-now")?.searchParams;
+  await expect.poll(() => [asked()?.get("node"), asked()?.get("name")]).toEqual(["10.0.0.2", "threads"]);
+  const sources = page.getByRole("form", { name: "Recording" });
+  await expect(sources.getByRole("option", { name: "on (now)" })).toHaveCount(1);
 });

@@ -300,3 +300,69 @@ for (const colorScheme of SCHEMES) {
     }
   });
 }
+
+test("a rectangle of the heatmap lists its requests, and a range can be typed", async ({ page, server }) => {
+  await open(page, server.link);
+  const area = page.locator("#chart-heatmap .surface").first();
+  await area.scrollIntoViewIfNeeded();
+  await expect(page.locator("#chart-heatmap canvas").first()).toBeVisible();
+  const box = await area.boundingBox();
+  if (!box) throw new Error("the chart is not drawn");
+  await page.mouse.move(box.x + 0.25 * box.width, box.y + 0.5 * box.height);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 0.5 * box.width, box.y + 0.7 * box.height, { steps: 4 });
+  await page.mouse.up();
+  await expect(tab(page, "Slowest")).toHaveAttribute("aria-selected", "true");
+  await expect(page.getByRole("heading", { name: "What these 40 requests have in common" })).toBeVisible();
+  const last = (name: string) =>
+    server.asked.findLast(({ pathname }) => pathname === `/api/${name}`)?.searchParams;
+  const took = last("shared")?.get("took") ?? "";
+  const [from, below] = took.split("-").map(Number);
+  expect(from).toBeGreaterThan(0);
+  expect(below).toBeGreaterThan(from ?? 0);
+  const [start, end] = (last("shared")?.get("t") ?? "").split("-").map(Number);
+  expect([start, end].map((edge) => Math.round((edge ?? 0) / 10))).toEqual(
+    [2, 5].map((edge) => Math.round(edge * 0.9)),
+  );
+  // The findings are about the same requests.
+  await expect.poll(() => last("answer")?.get("took")).toBe(took);
+  // A value limits the list further, by key.
+  await page.locator("#panel").getByRole("button", { name: "10.0.0.7", exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await expect.poll(() => last("shared")?.get("client")).toBe("10.0.0.7");
+  const low = page.getByRole("spinbutton", { name: /from/ });
+  await low.fill("7.5");
+  await low.press("Enter");
+  await expect.poll(() => last("shared")?.get("took")).toBe(`7.5-${below}`);
+  await page.getByRole("button", { name: /^Requests of 7\.50/ }).click();
+  await expect.poll(() => last("slowest")?.get("took") ?? null).toBeNull();
+});
+
+test("two windows are compared by statement, setting and frame", async ({ page, server }) => {
+  await page.goto(`${server.link}&tab=compare&t=40-60&against=10-20`);
+  const panel = page.locator("#panel");
+  await expect(panel).toContainText("Lz4.decompress has 40 % of the CPU samples, 2 % before.");
+  await expect(panel.getByRole("heading", { level: 3 })).toHaveText([
+    "By statement",
+    "By setting",
+    "By frame",
+    "Figures",
+  ]);
+  await expect(panel).toContainText("compaction-throughput");
+  await expect(panel).not.toContainText("Variants");
+  await panel.getByRole("button", { name: "SELECT a FROM t" }).click();
+  await expect(tab(page, "Statements")).toHaveAttribute("aria-selected", "true");
+});
+
+test("a command in a finding leads to the tab with its answer", async ({ page, server }) => {
+  await open(page, server.link);
+  const card = page.locator(".card").filter({ has: page.getByRole("heading", { name: /^Collections/ }) });
+  const link = card.getByRole("link", { name: "helenus gc RECORDING" });
+  // Others are text.
+  await expect(card.getByRole("link")).toHaveCount(1);
+  await link.focus();
+  await page.keyboard.press("Enter");
+  await expect(tab(page, "GC")).toHaveAttribute("aria-selected", "true");
+  await page.goBack();
+  await expect(tab(page, "Overview")).toHaveAttribute("aria-selected", "true");
+});

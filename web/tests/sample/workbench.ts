@@ -5,16 +5,21 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type {
   Answer,
+  Controls,
   Finding,
   Listed,
+  LiveFindings,
   Queried,
   Saved,
   Schema,
+  SharedValues,
+  SlowRequest,
   StatementFigures,
   TrafficTable,
+  WindowChanges,
 } from "../../src/model";
 import { flameOfMinute } from "./flame";
-import { LIVE_END_S, LIVE_NODES, liveOf } from "./live";
+import { LIVE_END_S, LIVE_NODES, LIVE_SLOWEST, LIVE_STATEMENTS, LIVE_TABLES, liveOf } from "./live";
 import { overloadReport } from "./reports";
 
 const PARTS = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "dist", "workbench");
@@ -24,6 +29,8 @@ const CONTENT: Record<string, string> = { html: "text/html", js: "text/javascrip
 /** A substitute for `helenus serve`, whose answers contain their window. */
 export class WorkbenchServer {
   readonly asked: URL[] = [];
+  /** The findings of the live page; null while the first search goes on. */
+  found: LiveFindings | null = null;
   readonly #recordings = [listed("run.helenus")];
   #liveEnd_s = LIVE_END_S;
   /** Answers that wait until they are released. */
@@ -135,9 +142,19 @@ export class WorkbenchServer {
         return [200, liveOf(Number(length), node, this.#liveEnd_s)];
       }
       case "/api/live-table":
-        return [200, url.searchParams.get("of") === "nodes" ? LIVE_NODES : { rows: [] }];
+        return [200, LIVE_ROWS[url.searchParams.get("of") ?? ""] ?? []];
       case "/api/live-findings":
-        return [200, null];
+        return [200, this.found];
+      case "/api/slowest":
+        return [200, SLOWEST];
+      case "/api/controls":
+        return [200, CONTROLS];
+      case "/api/setting-now":
+        return [200, { value: url.searchParams.get("name") === "threads" ? "read=32" : "64" }];
+      case "/api/shared":
+        return [200, SHARED];
+      case "/api/changes":
+        return [200, CHANGES];
       case "/api/report":
         // The findings come with the answer.
         return [200, { ...overloadReport(), findings: [], answer: "" }];
@@ -204,6 +221,7 @@ function findingsIn(window: string): Finding[] {
     ...other,
     finding: "gc-pause",
     title: `Collections delayed ${share} of the slow requests`,
+    next: "see what stayed after each: `helenus gc RECORDING`; then record with `helenus record --node ADDRESS`.",
     start_s: 40,
     end_s: 50,
   };
@@ -245,6 +263,72 @@ function statements(window: string): TrafficTable<StatementFigures> {
     rows: [row(`SELECT a FROM t /* ${window} */`, 10, 9), row("SELECT b FROM t", 20, 3)],
   };
 }
+
+const LIVE_ROWS: Record<string, unknown> = {
+  nodes: LIVE_NODES,
+  statements: LIVE_STATEMENTS,
+  clients: { ...LIVE_STATEMENTS, rows: [] },
+  slowest: LIVE_SLOWEST,
+  tables: LIVE_TABLES,
+};
+
+const SLOWEST: SlowRequest[] = [
+  {
+    start_ns: 1_795_810_000e9,
+    response_ms: 80,
+    client: "10.0.0.7",
+    client_port: 4711,
+    node: "127.0.0.1",
+    operation: "SELECT a FROM t",
+    rows_returned: 1,
+    response_bytes: 100,
+    consistency: "QUORUM",
+    outcome: "ok",
+  },
+];
+
+const CONTROLS: Controls = {
+  is_allowed: true,
+  nodes: ["10.0.0.1", "10.0.0.2"],
+  points: ["cql.read"],
+  stages: ["read"],
+  laws: ["fixed", "throughput"],
+  settings: ["compaction-throughput", "threads"].map((name) => ({
+    name,
+    what: `What ${name} does.`,
+    form: name === "threads" ? "STAGE=N" : "N",
+    is_of_table: false,
+  })),
+  strategies: ["avoid-interrupts"],
+  sources: [{ name: "stacks", value: "on", values: ["on", "off"] }],
+  made: [],
+};
+
+const SHARED: SharedValues = {
+  requests: 40,
+  others: 960,
+  values: [
+    { what: "client", value: "10.0.0.7", requests: 40, share: 1, others_share: 0.2 },
+    { what: "level", value: "QUORUM", requests: 30, share: 0.75, others_share: 0.5 },
+  ],
+};
+
+const RATE = { requests_per_s: 50, p50_ms: 1, p99_ms: 4, in_flight: 0.2, errors_per_s: 0 };
+
+const CHANGES: WindowChanges = {
+  statements: [{ operation: "SELECT a FROM t", before: RATE, now: { ...RATE, p99_ms: 80, in_flight: 3 } }],
+  settings: [{ node: "127.0.0.1", setting: "compaction-throughput", before: "64", now: "0" }],
+  frames: [
+    {
+      frame: "Lz4.decompress",
+      before_own_share: 0.02,
+      now_own_share: 0.4,
+      before_share: 0.02,
+      now_share: 0.4,
+    },
+  ],
+  figures: [{ name: "response_p99", unit: "ms", meaning: "99th percentile", before: 4, now: 80 }],
+};
 
 const SCHEMA: Schema[] = [
   {

@@ -1,5 +1,5 @@
 import { h, setText } from "../../dom";
-import type { Controlled, Controls } from "../../model";
+import type { Controlled, Controls, SettingNow } from "../../model";
 import { type Client, Gone, type Parameters } from "../client";
 
 const EACH_MS = 5000;
@@ -31,6 +31,8 @@ export class Control {
   readonly #node = h("select", {});
   /** Whether the text is the reason why the last question failed. */
   #isLost = false;
+  /** Reads the value of the chosen setting again. */
+  #readAgain = (): void => {};
   #askedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -165,10 +167,13 @@ export class Control {
   }
 
   #setting(settings: Controls["settings"]): HTMLElement {
-    const name = h("select", {}, ...options(settings.map((one) => one.name)));
+    // A setting of a table has no value before the table is named.
+    const inOrder = settings.toSorted((a, b) => Number(a.is_of_table) - Number(b.is_of_table));
+    const name = h("select", {}, ...options(inOrder.map((one) => one.name)));
     const value = h("input", { type: "text", required: true });
     const table = h("input", { type: "text", size: 24, placeholder: "KEYSPACE.TABLE", pattern: ".+\\..+" });
     const what = h("span", { class: "note" });
+    const current = h("span", { class: "now", role: "status" });
     const form = this.#form("Setting", "set", "Set", "Setting…", {
       name: ["", name],
       table: ["of ", table],
@@ -188,9 +193,21 @@ export class Control {
       if (table.parentElement) table.parentElement.hidden = !isOfTable;
       setText(what, chosen?.what ?? "");
     };
-    name.addEventListener("change", describe);
+    const read = (): void => {
+      const of = table.disabled ? "" : table.value;
+      if (!table.disabled && !table.validity.valid) setText(current, "");
+      else void this.#readNow(name.value, of, current);
+    };
+    name.addEventListener("change", () => {
+      describe();
+      read();
+    });
+    table.addEventListener("change", read);
+    this.#node.addEventListener("change", read);
     describe();
-    form.append(what);
+    read();
+    this.#readAgain = read;
+    form.append(current, what);
     return form;
   }
 
@@ -207,7 +224,10 @@ export class Control {
     const value = h("select", {});
     const fill = (): void => {
       const chosen = sources.find((one) => one.name === name.value);
-      value.replaceChildren(...options(chosen?.values ?? []));
+      const choices = chosen?.values ?? [];
+      value.replaceChildren(
+        ...choices.map((one) => h("option", { value: one }, one === chosen?.value ? `${one} (now)` : one)),
+      );
       value.value = chosen?.value ?? "";
     };
     name.addEventListener("change", fill);
@@ -243,6 +263,18 @@ export class Control {
     return form;
   }
 
+  /** Writes the current value of a setting, which a page that was opened long ago does not know. */
+  async #readNow(name: string, table: string, into: HTMLElement): Promise<void> {
+    const node = this.#node.value;
+    setText(into, "Reading its value …");
+    const asked = { recording: this.recording, node, name, table };
+    const said = await this.client.get<SettingNow>("setting-now", asked).then(
+      ({ value }) => `now ${value}`,
+      (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)),
+    );
+    setText(into, said);
+  }
+
   async #change(
     doing: string,
     name: string,
@@ -254,6 +286,7 @@ export class Control {
     try {
       this.#show(await this.client.post<Controls>(name, { recording: this.recording, ...parameters }));
       setText(this.#said, "");
+      this.#readAgain();
     } catch (cause) {
       this.#say(cause);
     }

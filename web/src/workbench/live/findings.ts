@@ -1,10 +1,13 @@
 import { h, setText } from "../../dom";
+import { span } from "../../format";
 import type { Answer, LiveFindings, LiveView } from "../../model";
 import { SEVERITY } from "../../sections/findings";
 import { busy, settle } from "../busy";
 import { type Client, Gone } from "../client";
 import { utc } from "./lines";
 
+/** Findings that are older than this have the colour of a warning. */
+const OLD_S = 60;
 /** How often the findings of the last minute are requested. The server searches for new ones less often. */
 const EACH_MS = 5_000;
 const MOST = 4;
@@ -18,8 +21,8 @@ export class RecentFindings {
     "section",
     { class: "window-answer", "aria-label": "Findings" },
     this.#answer,
-    this.#list,
     this.#of,
+    this.#list,
   );
   #askAt = Number.NEGATIVE_INFINITY;
   #isAsking = false;
@@ -27,22 +30,28 @@ export class RecentFindings {
   #node = "";
   /** The paused window whose findings are wanted; empty for those of the last minute, null for none. */
   #wanted: string | null = null;
-  #found: { answer: string; findings: Answer["findings"]; of: string } = { answer: "", findings: [], of: "" };
+  #found: Found = NOTHING_FOUND;
+  /** The newest moment that the page shows, in seconds since the Unix epoch. */
+  #now_s = 0;
   /** The window whose findings are shown; null at first. */
   #shown: string | null = null;
 
   constructor(
     private readonly client: Client,
     private readonly recording: string,
+    /** The address of everything that was recorded in a time. */
+    private readonly open: (window: { from_s: number; to_s: number }, more: Record<string, string>) => string,
   ) {}
 
   /** Shows nothing until it is updated. */
   clear(): void {
     this.#wanted = this.#shown = null;
-    this.#show("", [], "");
+    this.#show(NOTHING_FOUND);
   }
 
-  update({ totals }: LiveView, isPaused: boolean, node: string): void {
+  update({ totals, kept_to_s }: LiveView, isPaused: boolean, node: string): void {
+    this.#now_s = kept_to_s;
+    this.#writeAge();
     if (node !== this.#node) {
       this.#node = node;
       this.#write();
@@ -60,7 +69,8 @@ export class RecentFindings {
     this.#isAsking = true;
     this.#ask(at)
       .catch((cause: unknown) => {
-        if (at === this.#wanted) this.#show(cause instanceof Error ? cause.message : String(cause), [], "");
+        if (at === this.#wanted)
+          this.#show({ ...NOTHING_FOUND, answer: cause instanceof Error ? cause.message : String(cause) });
         // One that is gone may come back.
         return cause instanceof Gone ? null : at;
       })
@@ -78,33 +88,51 @@ export class RecentFindings {
     const { recording } = this;
     if (at !== "") {
       const { answer, findings } = await this.client.get<Answer>("answer", { recording, at });
-      if (at === this.#wanted) this.#show(answer, findings, "");
+      const [from_s, to_s] = at.split("-").map(Number);
+      if (at === this.#wanted && from_s !== undefined && to_s !== undefined)
+        this.#show({ answer, findings, window: { from_s, to_s }, isOfLast: false, failed: "" });
       return at;
     }
     const found = await this.client.get<LiveFindings | null>("live-findings", { recording });
     if (found === null) return null;
     const failed = found.error === "" ? "" : ` The next search failed: ${found.error}`;
-    const of = `${utc(found.from_s)} to ${utc(found.to_s)} UTC.${failed}`;
-    if (at === this.#wanted) this.#show(found.answer, found.findings, of);
+    const { answer, findings, from_s, to_s } = found;
+    if (at === this.#wanted)
+      this.#show({ answer, findings, window: { from_s, to_s }, isOfLast: true, failed });
     return at;
   }
 
-  #show(answer: string, findings: Answer["findings"], of: string): void {
+  #show(found: Found): void {
     settle(this.root);
-    this.#found = { answer, findings, of };
+    this.#found = found;
     this.#write();
+  }
+
+  /** Writes of which time the findings are, and how long ago that was. */
+  #writeAge(): void {
+    const { window, isOfLast, failed } = this.#found;
+    if (window === null) {
+      setText(this.#of, "");
+      return;
+    }
+    const age_s = Math.max(0, Math.round(this.#now_s - window.to_s));
+    const ago = isOfLast
+      ? `, ${age_s < 1 ? "now" : `${age_s < 180 ? `${age_s}\u00a0s` : span(age_s)} ago`}`
+      : "";
+    setText(this.#of, `Found in ${utc(window.from_s)} – ${utc(window.to_s)} UTC${ago}.${failed}`);
+    this.#of.classList.toggle("old", isOfLast && age_s > OLD_S);
   }
 
   /** Writes what was found, as far as it is about the node. The answer is about all nodes. */
   #write(): void {
-    const { answer, findings, of } = this.#found;
+    const { answer, findings, window } = this.#found;
     setText(this.#answer, this.#node === "" || answer === "" ? answer : `All nodes: ${answer}`);
-    setText(this.#of, of);
+    this.#writeAge();
     this.#list.replaceChildren(
       ...findings
         .filter(({ node }) => this.#node === "" || node === "" || node === this.#node)
         .slice(0, MOST)
-        .map(({ severity, title, next }) =>
+        .map(({ severity, title, next, rank }) =>
           h(
             "li",
             { class: severity, title: next },
@@ -114,9 +142,23 @@ export class RecentFindings {
               `${SEVERITY[severity].icon} `,
               h("span", { class: "visually-hidden" }, SEVERITY[severity].word),
             ),
-            title,
+            window === null ? title : h("a", { href: this.open(window, { finding: String(rank) }) }, title),
           ),
         ),
     );
   }
 }
+
+/** The findings of a search, with their time. */
+interface Found {
+  answer: string;
+  findings: Answer["findings"];
+  /** In seconds since the Unix epoch; null if nothing was found yet. */
+  window: { from_s: number; to_s: number } | null;
+  /** Whether it is of the last minute, and so grows old. */
+  isOfLast: boolean;
+  /** Why the next search failed. */
+  failed: string;
+}
+
+const NOTHING_FOUND: Found = { answer: "", findings: [], window: null, isOfLast: false, failed: "" };

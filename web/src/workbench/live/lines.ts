@@ -38,8 +38,10 @@ export function isRecorded({ sources }: LiveTotals, name: string): boolean {
 const HEIGHT = 170;
 const PADDING_TOP = 6;
 const LEGEND_PX = 18;
+/** The height of the heatmap's scale, which is there instead of a legend. */
+const SCALE_PX = 38;
 /** The height of the heatmap that makes its panel as high as the others. */
-export const HEAT_HEIGHT = HEIGHT + LEGEND_PX - AXIS_HEIGHT;
+export const HEAT_HEIGHT = HEIGHT + LEGEND_PX - SCALE_PX - AXIS_HEIGHT;
 
 /** A window in seconds since the Unix epoch, and when the first figures are from. */
 export interface LiveSpan {

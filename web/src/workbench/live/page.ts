@@ -17,6 +17,7 @@ import { Store } from "../../state";
 import { Theme } from "../../theme";
 import { Choices } from "../choices";
 import type { Client } from "../client";
+import { writtenRange } from "../filters";
 import { nameOf, saveDialog } from "../save";
 import { sortable } from "../sortable";
 import { CHARTS } from "./charts";
@@ -24,7 +25,7 @@ import { Control } from "./control";
 import { RecentFindings } from "./findings";
 import { LiveHeatmap } from "./heatmap";
 import { isRecorded, LiveLines, utc } from "./lines";
-import { LISTINGS, type LiveListing } from "./tables";
+import { type Leads, LISTINGS, type LiveListing } from "./tables";
 import { lengthOf, untilOf } from "./window";
 
 /** After new figures. The next ones come after a second, and are requested a little earlier, so that they are shown soon. */
@@ -38,7 +39,13 @@ export const LIST = "list";
 /** The kind of events of a node that answers nobody. If none has come for so long, it answers again. */
 const SILENT = "silent";
 const SILENT_S = 3;
-const POINTER: [string, string][] = [["Drag over a chart", "Look closer at that stretch of time"]];
+const POINTER: [string, string][] = [
+  ["Drag over a chart", "Look closer at that stretch of time"],
+  ["Drag a rectangle over the heatmap", "List its requests, and what they have in common"],
+  ["Click a row or a finding", "Open it, or limit the page to it"],
+];
+/** The longest request whose start is looked for before a rectangle of the heatmap. */
+const LONGEST_S = 60;
 /** The tab that changes the nodes. */
 const CONTROL = { id: "control", title: "Control" };
 const TABS: readonly { readonly id: string; readonly title: string }[] = [...LISTINGS, CONTROL];
@@ -81,14 +88,26 @@ export function livePage(
     hold(end >= view.kept_to_s ? null : Math.max(end, view.kept_from_s + 1));
   };
   /** Everything that was recorded in a stretch of time, with findings and detailed views. */
-  const closer = (from: number, to: number): void => {
-    location.hash = new URLSearchParams({
+  const closerLink = (from: number, to: number, more: Record<string, string> = {}): string =>
+    `#${new URLSearchParams({
       recording,
       closer: "yes",
       at: `${from.toFixed(3)}-${to.toFixed(3)}`,
-    }).toString();
-    location.reload();
+      ...more,
+    })}`;
+  const closer = (from: number, to: number, more: Record<string, string> = {}): void => {
+    location.hash = closerLink(from, to, more);
   };
+  const leads: Leads = {
+    choose: (chosen) => choices.choose(chosen),
+    closer,
+    closerNow: (more) => view && closer(view.totals.from_s, view.totals.to_s, more),
+  };
+  /** The choice of one statement's or client's requests: its name in the address, and its value. */
+  const only = (): [name: "statement" | "client", value: string] | null =>
+    (["statement", "client"] as const)
+      .map((name): ["statement" | "client", string] => [name, choices.chosen(name)])
+      .find(([, value]) => value !== "") ?? null;
 
   const save = saveDialog(client, () => {
     if (!view) return null;
@@ -119,11 +138,45 @@ export function livePage(
     h("span", { class: "quiet" }, "CPUs, disks and files are those of its machine."),
     h("button", { type: "button", onclick: () => choices.choose({ node: "" }) }, "All nodes"),
   );
+  const requestsName = h("strong", {});
+  const ofRequests = h(
+    "p",
+    { class: "of-requests" },
+    requestsName,
+    h(
+      "span",
+      { class: "quiet" },
+      "Rates, latency, heatmap and the slowest requests are those of its requests.",
+    ),
+    h(
+      "button",
+      {
+        type: "button",
+        title: "All that was recorded in this window, with the statement's or client's own page",
+        onclick: () => {
+          const [name, value] = only() ?? ["client", ""];
+          leads.closerNow({ tab: "statements", [name]: value });
+        },
+      },
+      "Look closer",
+    ),
+    h(
+      "button",
+      { type: "button", onclick: () => choices.choose({ statement: "", client: "" }) },
+      "All requests",
+    ),
+  );
   const silent = h("p", { class: "silent", role: "alert", hidden: true });
   const help = helpDialog(() => actions, POINTER);
   const charts = CHARTS.map((options) => new LiveLines(options, theme, closer));
-  const heat = new LiveHeatmap(theme, closer);
-  const recent = new RecentFindings(client, recording);
+  const heat = new LiveHeatmap(theme, closer, (from, to, { from_ms, below_ms }) => {
+    // The picture has requests at the time of their answers, and a window those that were due in it.
+    const earlier_s = Math.min(LONGEST_S, (below_ms ?? view?.totals.latency_ms.max ?? 0) / 1000);
+    closer(from - earlier_s, to, { tab: "slowest", took: writtenRange(from_ms, below_ms) });
+  });
+  const recent = new RecentFindings(client, recording, ({ from_s, to_s }, more) =>
+    closerLink(from_s, to_s, more),
+  );
   const control = new Control(client, recording);
   const tabs = TABS.map(({ id, title }) =>
     h(
@@ -187,12 +240,16 @@ export function livePage(
     // Also where the server knows no such node: the button leads back to all.
     ofNode.hidden = node() === "";
     setText(nodeName, `Node ${node()}`);
+    const [kind, name] = only() ?? ["client", ""];
+    ofRequests.hidden = name === "";
+    setText(requestsName, `${kind === "client" ? "Client" : "Statement"} ${name}`);
     markControls();
     const parameters = {
       recording,
       length: String(length()),
       until: until === null ? null : String(until),
       node: node() || null,
+      [kind]: name || null,
     };
     const [figures, table] = [JSON.stringify(parameters), JSON.stringify([parameters, of?.id])];
     try {
@@ -239,6 +296,7 @@ export function livePage(
       tab.setAttribute("tabindex", isChosen ? "0" : "-1");
     });
     panel.setAttribute("aria-labelledby", `tab-${id}`);
+    panel.dataset.of = id;
   };
 
   const say = (next: LiveView): void => {
@@ -286,13 +344,22 @@ export function livePage(
     }
     // A press on a button would be lost with the button.
     if (panel.querySelector("button:active")) return;
-    const rows = of.rows(answer);
+    const contains = of.contains && choices.chosen("contains");
+    const rows = of.rows(answer).filter((row) => !contains || of.contains?.(row, contains));
     // The table is replaced every second, so the focus is restored: by the button's text, which names a column or a row.
     const focused = document.activeElement?.closest<HTMLElement>("#panel button")?.textContent;
+    const all =
+      contains &&
+      h(
+        "button",
+        { type: "button", title: "Show all", onclick: () => choices.choose({ contains: "" }) },
+        `${of.title} that contain ${contains} ×`,
+      );
     panel.replaceChildren(
+      ...(all ? [h("p", { class: "filters" }, all)] : []),
       rows.length === 0
         ? h("p", { class: "missing" }, of.nothing)
-        : sortable(choices, of.title, of.fields(choices), rows),
+        : sortable(choices, of.title, of.fields(leads), rows),
     );
     if (focused === undefined) return;
     const same = (text: string | null): string => (text ?? "").replace(/ [▲▼]$/, "");
@@ -344,6 +411,7 @@ export function livePage(
       "main",
       { class: "workbench live" },
       ofNode,
+      ofRequests,
       silent,
       tiles,
       recent.root,
@@ -371,6 +439,8 @@ function figures({ totals }: LiveView): [string, string, boolean][] {
   const { latency_ms: latency } = totals;
   const busy = totals.cpu === null ? null : 1 - totals.cpu.idle - totals.cpu.iowait;
   const lost = totals.sources.reduce((sum, source) => sum + source.lost, 0);
+  // Only a loss that may change a figure is a warning.
+  const isSerious = totals.sources.some(({ is_serious }) => is_serious);
   return [
     ["requests", perSecond(totals.requests_per_s), false],
     ["errors", totals.errors === 0 ? "none" : count(totals.errors), totals.errors > 0],
@@ -384,6 +454,6 @@ function figures({ totals }: LiveView): [string, string, boolean][] {
     ...(totals.weight > 1.005
       ? [["sampled", `1 in ${digits3(totals.weight)}`, false] as [string, string, boolean]]
       : []),
-    ...(lost > 0 ? [["lost", plural(lost, "row"), true] as [string, string, boolean]] : []),
+    ...(lost > 0 ? [["lost", plural(lost, "row"), isSerious] as [string, string, boolean]] : []),
   ];
 }

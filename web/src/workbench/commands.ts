@@ -1,0 +1,48 @@
+import { h } from "../dom";
+import type { Linking } from "../sections/findings";
+
+/** What the address of this page holds to show the answer of a command. */
+export type Shown = Record<string, string>;
+
+/** Commands of helenus whose answers are a tab of this page. */
+const TAB_OF: Record<string, string> = {
+  statements: "statements",
+  clients: "clients",
+  flame: "flame",
+  gc: "gc",
+  io: "files",
+  tables: "tables",
+  sstables: "tables",
+  spectrogram: "syscalls",
+  sql: "sql",
+  phases: "sources",
+  probes: "sources",
+  compare: "compare",
+};
+
+/** A command in a finding's text, up to its last word. */
+const COMMAND = /`helenus ([a-z]+)([^`]*)`|\bhelenus ([a-z]+)(?= (?:has|RECORDING)\b)/g;
+
+/** What shows the answer of a command; null if the page has none, such as of one that changes or records a node. */
+export function shownBy(command: string, rest: string): Shown | null {
+  // A running node is asked, and the page has what was recorded.
+  if (/--node|--keys/.test(rest)) return null;
+  const tab = TAB_OF[command];
+  return tab === undefined ? null : { tab };
+}
+
+/** Makes a link of each command in a text that this page can answer. `link` writes the address. */
+export function linking(link: (shown: Shown) => string): Linking {
+  return (text) => {
+    const parts: (Node | string)[] = [];
+    let from = 0;
+    for (const found of text.matchAll(COMMAND)) {
+      const shown = shownBy(found[1] ?? found[3] ?? "", found[2] ?? "");
+      if (shown === null) continue;
+      parts.push(text.slice(from, found.index));
+      parts.push(h("a", { href: link(shown), title: "Show it here" }, found[0].replaceAll("`", "")));
+      from = found.index + found[0].length;
+    }
+    return [...parts, text.slice(from)];
+  };
+}
