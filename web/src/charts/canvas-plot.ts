@@ -116,21 +116,23 @@ export function drawTimeGrid(
   }
 }
 
-/** Times under a plot, with the clock that they are of in the left gutter. */
+/** Times under a plot. Those of the day have their clock in the left gutter; others count from the start, as the strip says. */
 export function drawTimeAxis(context: CanvasRenderingContext2D, view: View, top: number): void {
   const { step, ticks } = ticksFor(view);
   context.font = AXIS_FONT;
   context.fillStyle = view.theme.colour("muted");
   context.textBaseline = "top";
-  context.textAlign = "right";
-  context.fillText(view.writeTime ? "UTC" : "from start", GUTTER_LEFT - 8, top + 6);
+  if (view.writeTime) {
+    context.textAlign = "right";
+    context.fillText("UTC", GUTTER_LEFT - 8, top + 6);
+  }
   context.textAlign = "center";
   for (const tick of ticks) {
     const text = timeText(tick, step, view);
     const half = context.measureText(text).width / 2;
     const most = view.width - Math.max(GUTTER_RIGHT + 6, half);
     // The first one leaves room for the name of the clock.
-    const least = GUTTER_LEFT - 4 + half;
+    const least = view.writeTime ? GUTTER_LEFT - 4 + half : 0;
     context.fillText(text, Math.max(least, Math.min(GUTTER_LEFT + xOf(tick, view), most)), top + 6);
   }
 }

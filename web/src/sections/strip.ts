@@ -74,14 +74,14 @@ function windowText(report: Report, store: Store): string {
   if (sameWindow(window, store.whole)) return `Whole run, ${span(report.duration_s)}`;
   const length = window.end - window.start;
   const write = (time: number): string => clock(time, length / 500, report.duration_s);
-  return `${write(window.start)} – ${write(window.end)} s, ${span(length)} of ${span(report.duration_s)}`;
+  return `${write(window.start)} – ${write(window.end)} s from the start, ${span(length)} of ${span(report.duration_s)}`;
 }
 
 /** The window's edges as the live page and logs write them. */
 function wallText(report: Report, store: Store): string {
   const { start, end } = store.selection.window;
   const [from, to] = [start, end].map((time) => wallTime(report.start, time, (end - start) / 500));
-  return from === "" ? "" : `${from} – ${to} UTC`;
+  return from === "" ? "" : `= ${from} – ${to} UTC`;
 }
 
 /** The selected finding is repeated here, because its card may be far up the page. */

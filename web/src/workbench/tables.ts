@@ -1,6 +1,6 @@
 import { TIME } from "../charts/rows";
 import { h } from "../dom";
-import { bytes, count, digits3, milliseconds, percent } from "../format";
+import { bytes, count, digits3, milliseconds, percent, plural } from "../format";
 import type {
   ClientFigures,
   FileIo,
@@ -175,8 +175,16 @@ function inCommon(subject: Subject, { requests, others, values }: SharedValues):
     { name: "of the others", unit: "share", write: percent, of: (row) => row.others_share },
     { name: "requests", unit: "count", write: count, of: (row) => row.requests },
   ];
+  const title = `What these ${plural(requests, "request")} have in common`;
+  if (values.length === 0)
+    return [
+      h("h3", {}, title),
+      missing(
+        `No statement, table, client, connection, node, level or outcome is clearly more frequent among them than among the other ${count(others)} of this window. The findings above say what delayed them.`,
+      ),
+    ];
   return [
-    h("h3", {}, `What these ${count(requests)} requests have in common`),
+    h("h3", {}, title),
     h("p", { class: "note" }, `Beside the other ${count(others)} requests of this window.`),
     sortable(subject, "What these requests have in common", fields, values),
   ];

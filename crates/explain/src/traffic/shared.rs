@@ -30,6 +30,8 @@ pub struct SharedValue {
 
 /// Rarer values are left out: they say nothing about most of the chosen requests.
 const LEAST_SHARE: f64 = 0.05;
+/// A value whose share among the others is about the same does not set the chosen requests apart.
+const LEAST_DIFFERENCE: f64 = 0.02;
 const MOST_VALUES: usize = 20;
 
 /// Compares the requests that a filter chooses with the others of the engine's window.
@@ -56,6 +58,7 @@ pub fn shared_values(engine: &Engine, filter: &TrafficFilter) -> Result<SharedVa
             others_share: share(with[row] - chosen[row], others),
         })
         .filter(|shared| !shared.value.is_empty() && shared.share >= LEAST_SHARE)
+        .filter(|shared| shared.share - shared.others_share >= LEAST_DIFFERENCE)
         .collect();
     values.sort_by(|a, b| (b.share - b.others_share).total_cmp(&(a.share - a.others_share)));
     values.truncate(MOST_VALUES);
