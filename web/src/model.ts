@@ -225,7 +225,7 @@ export type FlameTree = {
   scope?: FlameScope;
 };
 
-/** A frame's shares of the sampled CPU time: of its own, and with what it called. */
+/** A frame's shares of the sampled CPU time: its own, and with its callees. */
 export type FrameChange = {
   frame: string;
   before_own_share: number;
@@ -1055,7 +1055,7 @@ export type SpectrogramCells = {
 /** The kind of the events. */
 export type SpectrogramOf = "syscalls" | "summary" | "requests";
 
-/** A statement in both windows. Figures are null where it was not sent. */
+/** A statement in both windows; null for a window in which nobody sent it. */
 export type StatementChange = {
   operation: string;
   before: StatementRate | null;

@@ -1,7 +1,7 @@
 import { h } from "../dom";
 import type { Linking } from "../sections/findings";
 
-/** What the address of this page holds to show the answer of a command. */
+/** Choices in the address of this page that show the answer of a command. */
 export type Shown = Record<string, string>;
 
 /** Commands of helenus whose answers are a tab of this page. */
@@ -23,9 +23,9 @@ const TAB_OF: Record<string, string> = {
 /** A command in a finding's text, up to its last word. */
 const COMMAND = /`helenus ([a-z]+)([^`]*)`|\bhelenus ([a-z]+)(?= (?:has|RECORDING)\b)/g;
 
-/** What shows the answer of a command; null if the page has none, such as of one that changes or records a node. */
+/** The choices for a command; null if this page has no answer, such as to one that changes or records a node. */
 export function shownBy(command: string, rest: string): Shown | null {
-  // A running node is asked, and the page has what was recorded.
+  // Such a command asks a running node, and this page has a recording.
   if (/--node|--keys/.test(rest)) return null;
   const tab = TAB_OF[command];
   return tab === undefined ? null : { tab };

@@ -11,24 +11,24 @@ const LATENCY = { p50: 1, p95: 4, p99: 9, p999: 12, max: 20 };
 /** The nodes of a ring, each with half of the requests. */
 export const LIVE_NODES: LiveNode[] = ["10.0.0.1", "10.0.0.2"].map((node) => ({
   node,
-  requests_per_s: 50,
-  errors: 0,
-  latency_ms: LATENCY,
+  requests_per_s: 123_456,
+  errors: 1_234_567,
+  latency_ms: { p50: 0.123, p95: 100, p99: 0.999, p999: 100, max: 0.999 },
   in_flight: 0.5,
   cpus: 0.4,
   gc_share: 0.01,
   safepoint_share: 0.01,
   // The second one has the longest names and numbers.
-  fullest_pool: node === "10.0.0.2" ? "Native-Transport-Requests" : "ReadStage",
-  most_pending: node === "10.0.0.2" ? 12_345 : 3,
-  dropped: 0,
+  fullest_pool: node === "10.0.0.2" ? "PerDiskMemtableFlushWriter_0" : "ReadStage",
+  most_pending: node === "10.0.0.2" ? 1_234_567 : 3,
+  dropped: 123_456_789,
   reads_per_s: 123_456,
   writes_per_s: 123_456,
-  local_read_us: 120,
+  local_read_us: 1234,
   local_write_us: 30,
-  pending_compactions: 1,
+  pending_compactions: 12_345,
   running_compactions: 0,
-  live_disk_bytes: 1e9,
+  live_disk_bytes: 1e12,
 }));
 
 /** Requests of two statements. */
@@ -70,7 +70,7 @@ export const LIVE_TABLES: LiveTable[] = [
     local_read_us: 100,
     local_write_us: null,
     sstables: 2,
-    live_disk_bytes: 1e9,
+    live_disk_bytes: 1e12,
     memtable_bytes: 1e6,
     pending_compactions: 0,
     running_compactions: 0,

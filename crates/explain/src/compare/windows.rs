@@ -1,4 +1,4 @@
-//! What changed from one window of a recording to another: statements, settings of the nodes, and frames of the sampled stacks.
+//! Changes from one window of a recording to another: of statements, settings of the nodes, and frames of the sampled stacks.
 
 use super::metric::METRICS;
 use super::run::MeasuredRun;
@@ -25,7 +25,7 @@ pub struct WindowChanges {
     pub figures: Vec<FigureChange>,
 }
 
-/// A statement in both windows. Figures are None where it was not sent.
+/// A statement in both windows; None for a window in which nobody sent it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StatementChange {
@@ -55,7 +55,7 @@ pub struct SettingChange {
     pub now: Option<String>,
 }
 
-/// A frame's shares of the sampled CPU time: of its own, and with what it called.
+/// A frame's shares of the sampled CPU time: its own, and with its callees.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FrameChange {
@@ -151,7 +151,7 @@ fn values((engine, (from_ns, to_ns)): Window<'_>) -> Result<BTreeMap<(String, St
     Ok(named.zip(rows.texts("value")?).collect())
 }
 
-/// Weights of a frame: of its own and with what it called, in the first window and in the second.
+/// Weights of a frame, its own and with its callees, in the first window and in the second.
 #[derive(Debug, Default, Clone, Copy)]
 struct Weights {
     own: [i64; 2],

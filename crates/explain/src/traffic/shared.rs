@@ -1,4 +1,4 @@
-//! What a choice of requests has in common: how often each value is among them, and among the others of the same time.
+//! Compares chosen requests with the others of the same time: how frequent each value is among both.
 
 use super::{TrafficFilter, condition, filled};
 use crate::Error;

@@ -288,7 +288,7 @@ fn a_range_of_response_times_is_judged_against_faster_requests_alone() {
     assert_eq!(requests as usize, between.slow_requests, "{between}");
     let shared = shared_values(&engine, &listed).unwrap();
     assert_eq!((shared.requests as usize, (shared.requests + shared.others) as i64), (between.slow_requests, REQUESTS));
-    // Those that were delayed all have the level, and half of the others have it.
+    // All delayed requests have the level, and about half of the others.
     let level = shared.values.iter().find(|one| one.value == "LOCAL_QUORUM").unwrap();
     assert_eq!((level.what.as_str(), level.share), ("level", 1.0), "{shared:#?}");
     assert!((0.3..0.6).contains(&level.others_share), "{shared:#?}");
