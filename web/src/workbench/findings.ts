@@ -48,7 +48,7 @@ export class Findings {
     this.#marks = subject.isGrowing ? null : [];
     this.#ranked = this.#window;
     const { store } = subject;
-    this.#linked = linking((shown) =>
+    this.#linked = linking(subject.recording, (shown) =>
       store.link({ more: { ...store.selection.more, sort: "", statement: "", ...shown } }),
     );
     const tell = (selection: Selection, previous: Selection): void => {
