@@ -46,15 +46,26 @@ impl Compression {
     ///
     /// # Errors [`Malformed`] if it is not valid, or announces more than its bytes can expand to.
     pub fn decompress_body(self, compressed: &[u8]) -> Result<Vec<u8>, Malformed> {
+        self.decompress_at_most(LARGEST, compressed)
+    }
+
+    /// Like [`Compression::decompress_body`], for bodies of at most so many bytes.
+    ///
+    /// # Errors As [`Compression::decompress_body`].
+    pub fn decompress_at_most(self, most: usize, compressed: &[u8]) -> Result<Vec<u8>, Malformed> {
+        let within = |length| match length > most {
+            true => Err(Malformed("a compressed body that is too large")),
+            false => Ok(length),
+        };
         match self {
             Compression::Lz4 => {
                 let (length, block) =
                     compressed.split_first_chunk().ok_or(Malformed("a compressed body ends early"))?;
-                decompress_lz4(block, u32::from_be_bytes(*length) as usize)
+                decompress_lz4(block, within(u32::from_be_bytes(*length) as usize)?)
             }
             Compression::Snappy => {
                 let broken = |_| Malformed("a body that is not Snappy");
-                plausible(snap::raw::decompress_len(compressed).map_err(broken)?, compressed)?;
+                plausible(within(snap::raw::decompress_len(compressed).map_err(broken)?)?, compressed)?;
                 snap::raw::Decoder::new().decompress_vec(compressed).map_err(broken)
             }
         }

@@ -8,8 +8,8 @@ const REQUEST: u8 = 0x04;
 const RESPONSE: u8 = 0x84;
 /// Bytes of a frame's header, of versions 3 to 5.
 pub const HEADER: usize = 9;
-/// The largest response; a larger length means that the server speaks another protocol.
-const LARGEST: usize = 64 << 20;
+/// The largest response, if not limited further; a larger length means that the server speaks another protocol.
+pub(super) const LARGEST: usize = 64 << 20;
 
 pub mod opcode {
     pub const ERROR: u8 = 0x00;
@@ -67,7 +67,8 @@ impl Frame {
     }
 }
 
-pub(super) fn read(from: &mut impl Read) -> Result<Frame, FrameError> {
+/// Reads a response of at most so many bytes.
+pub(super) fn read(from: &mut impl Read, largest: usize) -> Result<Frame, FrameError> {
     let mut header = [0; HEADER];
     from.read_exact(&mut header)?;
     let [version, flags, _, _, opcode, length @ ..] = header;
@@ -76,8 +77,11 @@ pub(super) fn read(from: &mut impl Read) -> Result<Frame, FrameError> {
         return Err(FrameError::Malformed(Malformed("the answer is no CQL frame")));
     }
     let length = u32::from_be_bytes(length) as usize;
-    if length > LARGEST {
-        return Err(FrameError::Malformed(Malformed("it announces a frame of more than 64 MiB")));
+    if length > largest {
+        return Err(FrameError::Malformed(Malformed(match largest {
+            LARGEST => "it announces a frame of more than 64 MiB",
+            _ => "it announces a larger frame than is read here",
+        })));
     }
     // The buffer grows as bytes come in, because a length alone must not reserve memory.
     let mut body = Vec::new();

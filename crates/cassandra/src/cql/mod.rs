@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 pub use compression::Compression;
 use frame::{BodyReader, Frame, FrameError, Malformed, opcode};
-pub use prepared::{Prepared, RawRows, read_columns};
+pub use prepared::{ExecuteTerms, Prepared, RawRows, read_columns};
 pub use segment::{Packing, Segment};
 pub use value::{Type, Value, read_type, read_value};
 
@@ -111,7 +111,11 @@ pub fn answers(address: SocketAddr, timeout: Duration) -> bool {
 pub struct Connection {
     address: SocketAddr,
     stream: Box<dyn Channel>,
+    /// The socket below the stream.
+    socket: TcpStream,
     timeout: Duration,
+    /// The largest answer that is read, in bytes.
+    largest: usize,
 }
 
 /// The transport of a connection: a socket, or TLS over one.
@@ -167,7 +171,9 @@ impl Connection {
         stream.set_read_timeout(Some(timeout)).map_err(connect)?;
         stream.set_write_timeout(Some(timeout)).map_err(connect)?;
         stream.set_nodelay(true).map_err(connect)?;
-        let mut connection = Self { address, stream: wrap(stream).map_err(connect)?, timeout };
+        let socket = stream.try_clone().map_err(connect)?;
+        let mut connection =
+            Self { address, stream: wrap(stream).map_err(connect)?, socket, timeout, largest: frame::LARGEST };
         let supported = connection.ask(opcode::OPTIONS, &[])?;
         if supported.opcode != opcode::SUPPORTED {
             return Err(connection.not_cql("no SUPPORTED in answer to OPTIONS"));
@@ -184,6 +190,18 @@ impl Connection {
             }
             _ => Err(connection.not_cql("no READY in answer to STARTUP")),
         }
+    }
+
+    /// Sets how long each further answer may take, and the most bytes that it may have.
+    ///
+    /// # Errors
+    /// [`Error::Broken`] if the socket does not take the time.
+    pub fn limit(&mut self, timeout: Duration, largest: usize) -> Result<(), Error> {
+        let broken = |source| Error::Broken { address: self.address, source };
+        self.socket.set_read_timeout(Some(timeout)).map_err(broken)?;
+        self.socket.set_write_timeout(Some(timeout)).map_err(broken)?;
+        (self.timeout, self.largest) = (timeout, largest);
+        Ok(())
     }
 
     fn authenticate(&mut self, asked: &Frame, credentials: Option<&Credentials>) -> Result<(), Error> {
@@ -254,7 +272,7 @@ impl Connection {
     fn ask(&mut self, opcode: u8, body: &[u8]) -> Result<Frame, Error> {
         frame::write(&mut self.stream, opcode, body).map_err(|source| self.broken(source))?;
         let mut answer = Until { stream: &mut self.stream, end: Instant::now() + self.timeout };
-        let answer = match frame::read(&mut answer) {
+        let answer = match frame::read(&mut answer, self.largest) {
             Ok(answer) => answer,
             Err(FrameError::Io(source)) => return Err(self.broken(source)),
             Err(FrameError::Malformed(Malformed(why))) => return Err(self.not_cql(why)),
@@ -286,10 +304,10 @@ impl Connection {
     }
 }
 
-/// Keyspace and table.
+/// Skips keyspace and table.
 fn skip_table_name(reader: &mut BodyReader<'_>) -> Result<(), Malformed> {
-    reader.string()?;
-    reader.string().map(drop)
+    reader.text()?;
+    reader.text().map(drop)
 }
 
 /// Reads "ADDRESS", "ADDRESS:PORT", "[IPV6]:PORT" or "localhost[:PORT]"; the port defaults to 9042.

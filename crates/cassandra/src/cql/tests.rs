@@ -108,7 +108,7 @@ fn a_uuid_is_shown_as_usual() {
 proptest! {
     #[test]
     fn no_bytes_make_the_readers_panic(bytes: Vec<u8>) {
-        if let Ok(frame) = frame::read(&mut bytes.as_slice()) {
+        if let Ok(frame) = frame::read(&mut bytes.as_slice(), frame::LARGEST) {
             let _ = read_result(&mut frame.reader());
         }
         let _ = read_result(&mut BodyReader::new(&bytes));
@@ -126,6 +126,38 @@ proptest! {
         prop_assert!(read_result(&mut BodyReader::new(&body)).is_ok());
         prop_assert!(read_result(&mut BodyReader::new(&body[..cut])).is_err());
     }
+}
+
+/// Numbers and nesting of a hostile node take no more memory or stack than its bytes.
+#[test]
+fn hostile_columns_and_types_are_refused() {
+    let of = |columns: i32, rest: &[u8]| {
+        let body = [&[0, 0, 0, 2, 0, 0, 0, 1][..], &columns.to_be_bytes(), &[0, 1, b'k', 0, 1, b't'], rest].concat();
+        read_result(&mut BodyReader::new(&body)).unwrap_err().0
+    };
+    assert_eq!(of(i32::MAX, &[0; 64]), "more than 65,536 columns");
+    assert_eq!(of(1, &[&[0, 1, b'c'][..], &[0, 0x20].repeat(1 << 20)].concat()), "a type nests too deep");
+    // A tuple of tuples, each with as many parts as its length can say.
+    let wide = [&[0, 1, b'c'][..], &[0, 0x31, 255, 255].repeat(20), &[0, 9].repeat(1 << 20)].concat();
+    assert_eq!(of(1, &wide), "a type of more than 16,384 parts");
+    let column = [&[0, 1, b'c', 0, 0x31, 0x3f, 0xf0][..], &[0, 9].repeat(0x3ff0)].concat();
+    assert_eq!(of(1_000, &column.repeat(100)), "columns whose types take more than 32 MiB");
+    let prepared = [&[0, 0, 0, 4, 0, 1, 7, 0, 0, 0, 0][..], &[0, 0, 0, 0, 0x7f, 255, 255, 255], &[0; 64]].concat();
+    assert_eq!(
+        prepared::read_prepared(&mut BodyReader::new(&prepared)).unwrap_err().0,
+        "more than 65,536 columns of a key"
+    );
+}
+
+#[test]
+fn a_larger_answer_than_wanted_is_refused() {
+    let announced = |length: u32| [&[0x84, 0, 0, 0, opcode::RESULT][..], &length.to_be_bytes()].concat();
+    let read = |length, most| frame::read(&mut announced(length).as_slice(), most);
+    assert!(
+        matches!(read(i32::MAX as u32, frame::LARGEST), Err(FrameError::Malformed(Malformed(why))) if why.contains("64 MiB"))
+    );
+    assert!(matches!(read(2_000, 1_000), Err(FrameError::Malformed(Malformed(why))) if why.contains("read here")));
+    assert!(matches!(read(2_000, 2_000), Err(FrameError::Io(_))), "it is too short");
 }
 
 /// An answer that announces many bytes and sends one now and then.

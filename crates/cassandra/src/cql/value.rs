@@ -19,6 +19,24 @@ pub enum Type {
     UserDefined(Vec<(String, Type)>),
 }
 
+impl Type {
+    /// The bytes that it points to in memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let of = |inner: &Type| size_of::<Type>() + inner.bytes();
+        match self {
+            Type::Simple(_) => 0,
+            Type::Custom(class) => class.len(),
+            Type::List(item) | Type::Set(item) => of(item),
+            Type::Map(key, value) => of(key) + of(value),
+            Type::Tuple(parts) => parts.iter().map(of).sum(),
+            Type::UserDefined(fields) => {
+                fields.iter().map(|(name, field)| size_of::<String>() + name.len() + of(field)).sum()
+            }
+        }
+    }
+}
+
 /// One value. Types without a variant keep their bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
@@ -90,20 +108,26 @@ impl fmt::Display for Value {
 
 /// The deepest nesting of types that is read; the server allows far less.
 const DEEPEST: usize = 32;
+/// The most parts of a type. Each takes 2 bytes of an answer, and many times that in memory.
+const MOST_PARTS: usize = 1 << 14;
 
 /// A type, as an `[option]`.
 ///
 /// # Errors
-/// [`Malformed`] when it is none, or nests too deep.
+/// [`Malformed`] for an invalid type, one that nests too deep, or one of too many parts.
 pub fn read_type(reader: &mut BodyReader<'_>) -> Result<Type, Malformed> {
-    read_type_at(reader, 0)
+    read_type_at(reader, 0, &mut 0)
 }
 
-fn read_type_at(reader: &mut BodyReader<'_>, depth: usize) -> Result<Type, Malformed> {
+fn read_type_at(reader: &mut BodyReader<'_>, depth: usize, parts: &mut usize) -> Result<Type, Malformed> {
     if depth > DEEPEST {
         return Err(Malformed("a type nests too deep"));
     }
-    let inner = |reader: &mut BodyReader<'_>| read_type_at(reader, depth + 1);
+    *parts += 1;
+    if *parts > MOST_PARTS {
+        return Err(Malformed("a type of more than 16,384 parts"));
+    }
+    let mut inner = |reader: &mut BodyReader<'_>| read_type_at(reader, depth + 1, parts);
     Ok(match reader.short()? {
         0x0000 => Type::Custom(reader.string()?),
         0x0020 => Type::List(Box::new(inner(reader)?)),

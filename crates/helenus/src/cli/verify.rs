@@ -42,8 +42,8 @@ pub struct Arguments {
     /// How many requests of the mix there were; without --count, nothing was populated before
     #[arg(long, value_name = "N", value_parser = super::load::count)]
     requests: Option<u64>,
-    /// Reads in flight
-    #[arg(long, value_name = "N", default_value_t = 128)]
+    /// Reads in flight, each on a connection of its own; 64 at most
+    #[arg(long, value_name = "N", default_value_t = 64)]
     in_flight: usize,
     /// How long an answer is waited for
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = super::duration)]

@@ -15,9 +15,8 @@ mod tally;
 mod thin;
 mod thread;
 
-pub(crate) use probe::probe;
-pub(crate) use request::Statement;
-pub(crate) use session::{ContactPoints, open, prepare, reach};
+pub(crate) use probe::{open as open_bounded, probe};
+pub(crate) use session::{ContactPoints, reach};
 pub(crate) use tally::{Counts, Tally, Times};
 pub(crate) use thin::SessionThread;
 pub(crate) use thread::{Driver, Run};

@@ -50,7 +50,8 @@ pub(crate) fn probe(plan: &Plan, points: &[SocketAddr]) -> Result<Found, Error> 
     }
 }
 
-fn open(point: SocketAddr, access: &Access) -> Result<Connection, cql::Error> {
+/// Opens a connection of the client that does not trust the node.
+pub(crate) fn open(point: SocketAddr, access: &Access) -> Result<Connection, cql::Error> {
     let credentials =
         access.login.as_ref().map(|login| Credentials { user: login.user.clone(), password: login.password.clone() });
     Connection::open_over(point, TIMEOUT, credentials.as_ref(), &|stream| channel(stream, access.tls.as_ref()))

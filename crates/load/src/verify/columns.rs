@@ -1,11 +1,11 @@
 //! Determines which columns are compared with which values.
 
 use super::Verify;
+use super::session::Statement;
 use crate::Error;
-use crate::driver::Statement;
 use crate::workload::{BoundOperation, Generator, Verification, Workload};
-use scylla::client::session::Session;
-use scylla::frame::response::result::{ColumnSpec, ColumnType, NativeType};
+use helenus_cassandra::cql::Connection;
+use scylla::frame::response::result::{ColumnType, NativeType};
 use std::collections::BTreeSet;
 
 /// A column of the answer and the marker of the writing operation that it was written with.
@@ -22,8 +22,8 @@ pub(super) struct Compared {
 }
 
 /// Finds the columns, and refuses values that can't be recomputed.
-pub(super) async fn find(
-    session: &Session,
+pub(super) fn find(
+    connection: &mut Connection,
     order: &Verify,
     how: &Verification,
     reader: &Statement,
@@ -35,39 +35,31 @@ pub(super) async fn find(
         let name = &workload.parameters[position].name;
         return Err(refused(format!("`:{name}` of the operation that reads is the time of a request, which is over")));
     }
-    let specs = reader.prepared.get_current_result_set_col_specs();
-    let specs = specs.get();
-    let keys = match specs.iter().next() {
-        Some(first) => primary_key(session, first).await.map_err(&refused)?,
+    let keys = match &reader.table {
+        Some(table) => primary_key(connection, table).map_err(&refused)?,
         None => BTreeSet::new(),
     };
     let mut compared = Vec::new();
-    for (column, spec) in specs.iter().enumerate() {
-        let named = how.columns.iter().find(|(name, _)| name == spec.name()).map(|(_, parameter)| parameter.as_str());
+    for (column, (name, typ)) in reader.columns.iter().enumerate() {
+        let named = how.columns.iter().find(|(other, _)| other == name).map(|(_, parameter)| parameter.as_str());
         let parameter = match (named, how.columns.is_empty()) {
             (Some(parameter), _) => parameter,
             // Key columns identify the row, whichever other columns are compared.
-            (None, empty) if empty || keys.contains(spec.name()) => spec.name(),
+            (None, empty) if empty || keys.contains(name) => name.as_str(),
             (None, _) => continue,
         };
         let marker = writer.parameters().position(|at| workload.parameters[at].name.eq_ignore_ascii_case(parameter));
         let Some(marker) = marker else { continue };
         let position = writer.parameters().nth(marker).unwrap_or_default();
-        let counts = matches!(spec.typ(), ColumnType::Native(NativeType::Counter));
+        let counts = matches!(typ, ColumnType::Native(NativeType::Counter));
         if counts || follows_clock(workload, position) {
             if named.is_some() {
                 let why = if counts { "is a counter" } else { "is written with the time of a request" };
-                return Err(refused(format!("column `{}` {why}, which cannot be made again", spec.name())));
+                return Err(refused(format!("column `{name}` {why}, which cannot be made again")));
             }
             continue;
         }
-        compared.push(Compared {
-            name: spec.name().to_string(),
-            column,
-            marker,
-            key: keys.contains(spec.name()),
-            typ: spec.typ().clone().into_owned(),
-        });
+        compared.push(Compared { name: name.clone(), column, marker, key: keys.contains(name), typ: typ.clone() });
     }
     if let Some((absent, _)) = how.columns.iter().find(|(name, _)| compared.iter().all(|column| column.name != *name)) {
         return Err(refused(format!("the operation that reads has no column `{absent}`")));
@@ -79,13 +71,16 @@ fn follows_clock(workload: &Workload, parameter: usize) -> bool {
     matches!(workload.parameters[parameter].generator.single(), Generator::Timestamp { .. })
 }
 
-/// Names of the columns of the primary key of a column's table.
-async fn primary_key(session: &Session, of: &ColumnSpec<'_>) -> Result<BTreeSet<String>, String> {
-    let cql = "SELECT column_name, kind FROM system_schema.columns WHERE keyspace_name = ? AND table_name = ?";
-    let table = of.table_spec();
-    let answer = session.query_unpaged(cql, (table.ks_name(), table.table_name())).await;
-    let rows = answer.map_err(|error| error.to_string())?.into_rows_result().map_err(|error| error.to_string())?;
-    let rows = rows.rows::<(String, String)>().map_err(|error| error.to_string())?;
-    let keys = rows.filter_map(Result::ok).filter(|(_, kind)| kind == "partition_key" || kind == "clustering");
-    Ok(keys.map(|(name, _)| name).collect())
+/// Names of the columns of the primary key of a table.
+fn primary_key(connection: &mut Connection, (keyspace, table): &(String, String)) -> Result<BTreeSet<String>, String> {
+    let quoted = |name: &str| name.replace('\'', "''");
+    let cql = format!(
+        "SELECT column_name, kind FROM system_schema.columns WHERE keyspace_name = '{}' AND table_name = '{}'",
+        quoted(keyspace),
+        quoted(table)
+    );
+    let rows = connection.query(&cql).map_err(|error| error.to_string())?;
+    let is_key = |row: &usize| matches!(rows.get(*row, "kind").text(), Some("partition_key" | "clustering"));
+    let name = |row| rows.get(row, "column_name").text().map(str::to_string);
+    Ok((0..rows.rows.len()).filter(is_key).filter_map(name).collect())
 }

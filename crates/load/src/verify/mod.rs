@@ -8,7 +8,10 @@
 //! ```
 
 mod columns;
+#[cfg(test)]
+mod hostile;
 mod read;
+mod session;
 mod show;
 mod writes;
 
@@ -37,6 +40,7 @@ pub struct Verify {
     /// Consistency level that replaces the workload's, for operations without their own.
     pub consistency: Option<Consistency>,
     pub access: Access,
+    /// Number of reads in flight; more than 64 are not.
     pub in_flight: usize,
     pub request_timeout: Duration,
     /// The number of examples for each kind of wrong row.
@@ -152,7 +156,7 @@ impl Verify {
             acknowledged: None,
             consistency: None,
             access: Access::default(),
-            in_flight: 128,
+            in_flight: 64,
             request_timeout: Duration::from_secs(10),
             examples: 5,
         }
@@ -206,7 +210,5 @@ pub fn verify(order: &Verify, cancel: &Cancel, progress: &mut dyn FnMut(&Verifie
     };
     plan.check()?;
     let ContactPoints { open, .. } = driver::reach(&plan.nodes, plan.access.tls.as_ref())?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|source| Error::Start { what: "the runtime that verifies", source })?;
-    runtime.block_on(read::all(order, &plan, &open, cancel, progress))
+    read::all(order, &plan, &open, cancel, progress)
 }
