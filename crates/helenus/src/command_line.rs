@@ -1,21 +1,17 @@
-//! The command line that a recording keeps, with secrets replaced.
+//! The command line that a recording keeps: the arguments of helenus, and of a command after `--` its name and the names
+//! of its options, without any value.
 
-/// Names of secrets: a whole word, or the last word of a name.
-const SECRETS: [&str; 9] =
-    ["password", "passwd", "passphrase", "secret", "token", "credential", "credentials", "apikey", "authorization"];
-/// Words that may come between a header's name and its secret.
-const SCHEMES: [&str; 2] = ["bearer", "basic"];
-/// Options of Cassandra's tools that are followed by a password.
-const OPTIONS: [&str; 3] = ["-pw", "--pw", "--pass"];
-/// Tools whose -p is a password; elsewhere it is a port, a path or a pid.
-const WITH_P: [&str; 2] = ["cqlsh", "dsbulk"];
+use std::borrow::Cow;
 
-/// The option with the command for alerts, which often contains an address that is a secret.
-const ALERT: &str = "--exec";
+/// Own options whose value is a text of the user, which may be a secret: commands, settings of a JVM.
+const FREE: [&str; 3] = ["--exec", "--jvm-opt", "--set"];
 
 const HIDDEN: &str = "…";
 
-/// The given command line, with each secret replaced.
+/// The longest name of a program or an option.
+const LONGEST: usize = 60;
+
+/// The given command line without the values that may be secrets.
 pub fn command_line() -> String {
     // A path need not be UTF-8.
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
@@ -23,141 +19,186 @@ pub fn command_line() -> String {
 }
 
 fn shown(program: &str, words: &[String]) -> String {
-    let quoted = |word: String| if word.contains(char::is_whitespace) { format!("'{word}'") } else { word };
-    let mut hiding = SecretFilter::default();
-    let words = words.iter().map(|word| quoted(hiding.word(word)));
-    std::iter::once(program.to_string()).chain(words).collect::<Vec<_>>().join(" ")
-}
-
-#[derive(Debug, Default)]
-struct SecretFilter {
-    /// The word before says that a secret follows.
-    is_next: bool,
-    has_p: bool,
-}
-
-impl SecretFilter {
-    /// Checks a word of a command; the word may itself be a command of several words (`sh -c '…'`).
-    fn word(&mut self, word: &str) -> String {
-        if std::mem::take(&mut self.is_next) && !word.is_empty() {
-            return HIDDEN.to_string();
-        }
-        if word.strip_prefix(ALERT).is_some_and(|value| value.starts_with('=')) {
-            return format!("{ALERT}={HIDDEN}");
-        }
-        if !word.contains(char::is_whitespace) {
-            return self.part(word);
-        }
-        let parts = word.split_inclusive(char::is_whitespace).map(|part| {
-            let text = part.trim_end_matches(char::is_whitespace);
-            let rest = &part[text.len()..];
-            match std::mem::take(&mut self.is_next) && !text.is_empty() {
-                true => {
-                    self.is_next = SCHEMES.contains(&text.to_ascii_lowercase().as_str());
-                    format!("{HIDDEN}{rest}")
-                }
-                false => format!("{}{rest}", self.part(text)),
-            }
-        });
-        parts.collect()
-    }
-
-    fn part(&mut self, part: &str) -> String {
-        let bare = part.trim_matches(['"', '\'']);
-        // A header or a setting whose value is the next word.
-        self.is_next = bare.strip_suffix([':', '=']).is_some_and(is_secret);
-        let program = bare.rsplit('/').next().unwrap_or(bare);
-        self.has_p |= WITH_P.contains(&program);
-        if bare.starts_with('-') && !bare.contains(['=', ':']) {
-            let name = bare.trim_start_matches('-');
-            self.is_next = is_secret(name) || bare == ALERT || OPTIONS.contains(&bare) || (self.has_p && bare == "-p");
-            if self.has_p && !self.is_next && !bare.starts_with("--") && bare.starts_with("-p") {
-                return format!("-p{HIDDEN}");
-            }
-            return part.to_string();
-        }
-        part.split(',').map(|setting| without_user_info(&value_hidden(setting))).collect::<Vec<_>>().join(",")
-    }
-}
-
-/// `name=value` or `name:value` of a secret, without its value.
-fn value_hidden(setting: &str) -> String {
-    match setting.split_once(['=', ':']) {
-        Some((name, value)) if is_secret(name.trim_start_matches(['-', '"', '\'', '{', '('])) && !value.is_empty() => {
-            let closing: String = value.chars().rev().take_while(|end| "\"')}".contains(*end)).collect();
-            format!("{}{HIDDEN}{}", &setting[..=name.len()], closing.chars().rev().collect::<String>())
-        }
-        // The value may itself be a setting, as in -Dapp.options=password=x.
-        Some((name, value)) if value.contains(['=', ':']) && !value.starts_with("//") => {
-            format!("{}{}", &setting[..=name.len()], value_hidden(value))
-        }
-        _ => setting.to_string(),
-    }
-}
-
-/// A URL without the password of its user.
-fn without_user_info(text: &str) -> String {
-    let hidden = || {
-        let (scheme, rest) = text.split_once("://")?;
-        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let (user, host) = rest[..end].rsplit_once('@')?;
-        let (user, _) = user.split_once(':')?;
-        Some(format!("{scheme}://{user}:{HIDDEN}@{host}{}", &rest[end..]))
+    let (own, command) = match words.iter().position(|word| word == "--") {
+        Some(at) => (&words[..at], &words[at + 1..]),
+        None => (words, &[][..]),
     };
-    hidden().unwrap_or_else(|| text.to_string())
+    let mut shown = program.to_string();
+    let mut add = |word: &str| {
+        let is_quoted = word.contains(char::is_whitespace);
+        shown.push_str(if is_quoted { " '" } else { " " });
+        shown.push_str(word);
+        shown.push_str(if is_quoted { "'" } else { "" });
+    };
+    let mut is_free = false;
+    for word in own {
+        if std::mem::take(&mut is_free) {
+            add(HIDDEN);
+            continue;
+        }
+        is_free = FREE.contains(&word.as_str());
+        match word.split_once('=') {
+            Some((option, _)) if FREE.contains(&option) => add(&format!("{option}={HIDDEN}")),
+            _ => add(&without_secrets(word)),
+        }
+    }
+    if let Some((command, arguments)) = command.split_first() {
+        add("--");
+        names(command, arguments).iter().for_each(|name| add(name));
+    }
+    shown
 }
 
-/// Decides by the last word: `ssl.keyStorePassword` is a secret, `password_file` is not.
-fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase().replace(['-', '_', '.'], "");
-    SECRETS.iter().any(|secret| name.ends_with(secret))
+/// The name of a program and of its options. Nobody knows which values of a foreign program are secrets, so that each
+/// run of other words is a single `…`.
+fn names<'w>(command: &'w str, arguments: &'w [String]) -> Vec<Cow<'w, str>> {
+    let program = command.rsplit('/').next().unwrap_or_default();
+    let is_name = |name: &str| {
+        (1..=LONGEST).contains(&name.len())
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || ['.', '_', '-', '+'].contains(&letter))
+    };
+    let mut names = vec![Cow::Borrowed(if is_name(program) { program } else { HIDDEN })];
+    // All words after a second `--` are values.
+    let mut may_be_options = true;
+    for argument in arguments {
+        may_be_options &= argument != "--";
+        match if may_be_options { option(argument) } else { None } {
+            Some(option) => names.push(option),
+            None if names.last().is_some_and(|last| last == HIDDEN) => {}
+            None => names.push(HIDDEN.into()),
+        }
+    }
+    names
+}
+
+/// The name of an option, without its value. A single dash may have a value right behind its letter, as `-pSECRET` has,
+/// so that only the letter is kept. None for other words.
+fn option(word: &str) -> Option<Cow<'_, str>> {
+    let Some(long) = word.strip_prefix("--") else {
+        let letter = word.strip_prefix('-')?.chars().next().filter(char::is_ascii_alphabetic)?;
+        let whole = &word[..1 + letter.len_utf8()];
+        return Some(if word.len() > whole.len() { format!("{whole}{HIDDEN}").into() } else { whole.into() });
+    };
+    let name = long.split_once('=').map_or(long, |(name, _)| name);
+    let is_name = (1..=LONGEST).contains(&name.len())
+        && name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.chars().all(|letter| letter.is_ascii_alphabetic() || ['.', '_', '-'].contains(&letter));
+    match is_name {
+        true if name.len() < long.len() => Some(format!("--{name}={HIDDEN}").into()),
+        true => Some(word.into()),
+        false => None,
+    }
+}
+
+/// An argument of helenus without the secrets of a URL: user and password, and parameters, which may be a signature.
+fn without_secrets(word: &str) -> Cow<'_, str> {
+    let hidden = || {
+        let (scheme, rest) = word.split_once("://")?;
+        let (rest, parameters) = rest.split_once('?').map_or((rest, ""), |(rest, _)| (rest, "?…"));
+        let end = rest.find(['/', '#']).unwrap_or(rest.len());
+        let (user, host) = rest[..end].rsplit_once('@').map_or(("", &rest[..end]), |(_, host)| ("…@", host));
+        Some(format!("{scheme}://{user}{host}{}{parameters}", &rest[end..]))
+    };
+    hidden().map_or(word.into(), Cow::Owned)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::shown;
+    use super::*;
 
     fn keeps(line: &[&str]) -> String {
         shown("helenus", &line.iter().map(ToString::to_string).collect::<Vec<_>>())
     }
 
     #[test]
-    fn no_secret_is_kept() {
-        for line in [
-            &["record", "--", "cassandra-stress", "write", "-mode", "native", "user=u", "password=hunter2"][..],
-            &["record", "--", "cassandra-stress", "-mode", "native cql3 user=u password=hunter2"],
-            &["record", "--", "cassandra-stress", "-transport", "truststore-password=hunter2,keystore=k"],
-            &["record", "--", "sh", "-c", "sleep 1; nodetool -u me -pw hunter2 status"],
-            &["record", "--", "sh", "-c", "tool --password 'hunter2' --port 1"],
-            &["record", "--", "nodetool", "-u", "me", "-pw", "hunter2", "status"],
-            &["record", "--", "nodetool", "--password", "hunter2"],
-            &["record", "--", "nodetool", "--password=hunter2"],
-            &["record", "--", "/usr/bin/cqlsh", "-u", "me", "-p", "hunter2"],
-            &["record", "--", "cqlsh", "-phunter2"],
-            &["record", "--", "java", "-Djavax.net.ssl.keyStorePassword=hunter2", "-jar", "x"],
-            &["record", "--", "env", "DB_PASSWORD=hunter2", "API_TOKEN=hunter2", "run"],
-            &["record", "--", "curl", "http://me:hunter2@127.0.0.1/x"],
-            &["record", "--", "curl", "-H", "x-secret: hunter2"],
-            &["record", "--", "curl", "-H", "Authorization: Bearer hunter2"],
-            &["record", "--", "run", "--options=a=1,password=hunter2"],
-            &["record", "--exec", "curl https://alerts.example/hunter2 -d x", "--keep", "30m"],
-            &["record", "--exec=curl https://alerts.example/hunter2 -d x"],
+    fn of_a_command_the_names_of_program_and_options_are_kept() {
+        for (line, expected) in [
+            (
+                &["record", "--", "cassandra-stress", "write", "-mode", "native", "password=hunter2"][..],
+                "helenus record -- cassandra-stress … -m… …",
+            ),
+            (&["record", "--", "sh", "-c", "tool --password hunter2 | x"], "helenus record -- sh -c …"),
+            (&["record", "--", "/home/me/bin/cqlsh", "-u", "me", "-phunter2"], "helenus record -- cqlsh -u … -p…"),
+            (
+                &["record", "--", "tool", "--key=hunter2", "--dry-run", "a", "b", "c"],
+                "helenus record -- tool --key=… --dry-run …",
+            ),
+            (&["record", "--", "env", "DB=hunter2", "run", "https://me:hunter2@db/x"], "helenus record -- env …"),
+            (&["record", "--", "DB=hunter2 run"], "helenus record -- …"),
+            (&["record", "--", "java", "-Dx.password=hunter2", "-jar", "x"], "helenus record -- java -D… -j… …"),
+            (&["record", "--", "run", "--", "--hunter"], "helenus record -- run …"),
+            (&["record", "--", "run", "--hunter2", "---x", "-", "-1"], "helenus record -- run …"),
+            (&["record", "--"], "helenus record"),
         ] {
-            let kept = keeps(line);
-            assert!(!kept.contains("hunter2") && kept.contains('…'), "{kept}");
+            assert_eq!(keeps(line), expected);
         }
     }
 
     #[test]
-    fn the_rest_is_kept_as_it_is() {
+    fn our_own_arguments_are_kept_without_texts_that_may_be_secrets() {
         for line in [
             &["load", "keyvalue/mixed", "--node", "127.0.0.1:9042", "--rate", "100/s", "-p", "x"][..],
-            &["record", "--", "sh", "-c", "echo a b"],
-            &["record", "--password-file", "/etc/x", "--", "ssh", "-p", "22", "host"],
-            &["load", "--user", "me", "s3://bucket/key", "--at=10:30:00"],
+            &["record", "--password-file", "/etc/x", "--user", "me"],
+            &["explain", "s3://bucket/key", "--at=10:30:00"],
         ] {
-            let plain = line.iter().map(|word| if word.contains(' ') { format!("'{word}'") } else { word.to_string() });
-            assert_eq!(keeps(line), format!("helenus {}", plain.collect::<Vec<_>>().join(" ")));
+            assert_eq!(keeps(line), format!("helenus {}", line.join(" ")));
+        }
+        for (line, expected) in [
+            (
+                &["record", "--exec", "curl https://alerts.example/hunter2", "--keep", "30m"][..],
+                "helenus record --exec … --keep 30m",
+            ),
+            (&["record", "--exec=curl hunter2"], "helenus record --exec=…"),
+            (&["up", "--jvm-opt", "-Dpassword=hunter2", "--set", "key=hunter2"], "helenus up --jvm-opt … --set …"),
+            (
+                &["explain", "s3://key:hunter2@bucket/a", "https://b/c?signature=hunter2"],
+                "helenus explain s3://…@bucket/a https://b/c?…",
+            ),
+            (&["freeze", "a b"], "helenus freeze 'a b'"),
+        ] {
+            assert_eq!(keeps(line), expected);
+        }
+    }
+
+    /// However a value is given to a command, nothing of it is kept.
+    #[test]
+    fn no_value_of_a_command_is_kept() {
+        let secrets = ["7", "hunter7", "7&'x", "a7=b", "a:7", "-7", "--7", "é7", "a b 7"];
+        let ways = [
+            "",
+            "-p",
+            "-D",
+            "-p=",
+            "--option=",
+            "--option:",
+            "KEY=",
+            "--",
+            "user:",
+            "https://me:",
+            "a b ",
+            "-",
+            "'",
+            "--x-",
+            "é",
+            "--option ",
+            "-u me -p ",
+            "{\"a\": \"",
+            "@",
+            "--a=b=",
+            "+",
+            "/opt/",
+        ];
+        let around = ["a", "--b", "-c", "sh", "--d=e"];
+        let is_name = |word: &str| word.chars().all(|c| c.is_ascii_alphabetic() || "-._=…".contains(c));
+        for (secret, way) in secrets.iter().flat_map(|secret| ways.iter().map(move |way| (secret, way))) {
+            for at in 0..=around.len() {
+                let mut line = vec!["record", "--", "program"];
+                line.extend(around);
+                let value = format!("{way}{secret}");
+                line.insert(3 + at, &value);
+                let kept = keeps(&line);
+                assert!(!kept.contains('7') && kept.split(' ').all(is_name), "{value}: {kept}");
+            }
         }
     }
 }
