@@ -384,16 +384,18 @@ impl<'a> Writer<'a> {
                 failed = Some(error.into());
             }
         }
+        let others = self.streams.iter().enumerate().filter(|(other, _)| *other != table);
+        let others_bytes = others.filter_map(|(_, stream)| Some(stream.as_ref()?.pending_bytes())).sum();
         for batch in &batches {
             let stream = match &mut self.streams[table] {
                 Some(stream) => stream,
                 none => none.insert(Stream::new(&TABLES[table])?),
             };
-            if !stream.has_room() {
+            if !stream.has_room(others_bytes) {
                 // Flush early instead of dropping rows that come fast. Rows are lost only if the disk fails.
                 failed = stream.flush(&self.shared.folder).err().or(failed);
             }
-            match stream.append(batch) {
+            match stream.append(batch, others_bytes) {
                 Ok(true) => {}
                 Ok(false) => self.shared.lose(table, batch.num_rows()),
                 Err(error) => {

@@ -18,6 +18,9 @@ use std::sync::Arc;
 /// The most encoded bytes that wait while the disk accepts none; beyond it, rows are lost and counted.
 const PENDING_LIMIT_BYTES: usize = if cfg!(test) { 16 << 10 } else { 64 << 20 };
 
+/// The most encoded bytes of all tables that wait. A bound for each of the tables alone would allow gigabytes.
+const ALL_PENDING_LIMIT_BYTES: usize = 4 * PENDING_LIMIT_BYTES;
+
 /// Batches above this size are split, because a reader holds a group in memory.
 const GROUP_LIMIT_BYTES: usize = if cfg!(test) { 64 << 10 } else { 256 << 20 };
 
@@ -91,18 +94,23 @@ impl Stream {
         self.file = None;
     }
 
-    /// Whether a batch is accepted.
-    pub(crate) fn has_room(&self) -> bool {
-        self.pending_bytes <= PENDING_LIMIT_BYTES
+    /// Bytes that wait for the disk.
+    pub(crate) fn pending_bytes(&self) -> usize {
+        self.pending_bytes
+    }
+
+    /// Whether a batch is accepted while so many bytes of other tables wait.
+    pub(crate) fn has_room(&self, others_bytes: usize) -> bool {
+        self.pending_bytes <= PENDING_LIMIT_BYTES && self.pending_bytes + others_bytes <= ALL_PENDING_LIMIT_BYTES
     }
 
     /// Accepts a batch, to be written by [`Stream::flush`]. Returns false if the disk accepted nothing for so long that
     /// the waiting space is used up.
-    pub(crate) fn append(&mut self, batch: &RecordBatch) -> Result<bool, Error> {
+    pub(crate) fn append(&mut self, batch: &RecordBatch, others_bytes: usize) -> Result<bool, Error> {
         if batch.num_rows() == 0 {
             return Ok(true);
         }
-        if !self.has_room() {
+        if !self.has_room(others_bytes) {
             return Ok(false);
         }
         // All groups of a batch are made before one is accepted, so that a batch is never accepted in part.
@@ -204,14 +212,15 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = Folder::create(&place.path().join("r")).unwrap();
         let mut stream = Stream::new(&TABLES[Request::TABLE]).unwrap();
-        assert!(stream.append(&batch(1000)).unwrap());
+        assert!(stream.append(&batch(1000), 0).unwrap());
         let largest = stream.pending.iter().map(|(group, _)| group.len()).max().unwrap();
         assert!(largest < 2 * GROUP_LIMIT_BYTES, "{largest} bytes in a group");
         let bytes = stream.pending_bytes;
         assert!(bytes < 2_000_000, "{bytes} bytes for 1 MB of text: each group has only its own");
-        assert!(!stream.append(&batch(1)).unwrap(), "the disk has taken nothing yet");
+        assert!(!stream.append(&batch(1), 0).unwrap(), "the disk has taken nothing yet");
         stream.flush(&folder).unwrap();
-        assert!(stream.append(&batch(1)).unwrap());
+        assert!(!stream.append(&batch(1), ALL_PENDING_LIMIT_BYTES).unwrap(), "other tables take all the room");
+        assert!(stream.append(&batch(1), 0).unwrap());
         stream.flush(&folder).unwrap();
         assert_eq!((stream.rows_pending(), stream.rows), (0, 1001));
 

@@ -35,7 +35,7 @@ fn sealed() -> Vec<u8> {
     let folder = Folder::open(place.path()).unwrap();
     let mut writer = Writer::new(&TABLES[Stall::TABLE]).unwrap();
     for group in 0..GROUPS {
-        assert!(writer.append(&batch(group)).unwrap());
+        assert!(writer.append(&batch(group), 0).unwrap());
         writer.flush(&folder).unwrap();
     }
     std::fs::read(place.path().join(TABLES[Stall::TABLE].name).join(format!("{PART}.{EXTENSION}"))).unwrap()
