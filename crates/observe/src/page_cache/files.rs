@@ -1,26 +1,27 @@
 //! Paths of the files that a process has mapped or open, by device and inode.
 
 use super::records::{Device, FileNumber};
+use crate::bounded::Kept;
 use helenus_cassandra::foreign::read_proc;
-use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::rc::Rc;
 
-/// The most files that are kept; a node has some thousands, and compactions create new ones.
-const FILES_KEPT: usize = 1 << 16;
+/// The most bytes of paths that are kept: those of some 60,000 files. A node has some thousands, and compactions create new
+/// ones.
+const PATHS: usize = 16 << 20;
 
 pub(super) struct Files {
     pid: u32,
-    paths: HashMap<FileNumber, Rc<str>>,
+    paths: Kept<FileNumber, Rc<str>>,
     /// Paths by inode alone, for files whose device differs from the one that the process sees: overlayfs shows its own
     /// device, while the kernel's cache belongs to the file system below. None if two files have the same inode.
-    by_inode: HashMap<u64, Option<Rc<str>>>,
+    by_inode: Kept<u64, Option<Rc<str>>>,
 }
 
 impl Files {
     pub(super) fn new(pid: u32) -> Files {
-        let mut files = Files { pid, paths: HashMap::new(), by_inode: HashMap::new() };
+        let mut files = Files { pid, paths: Kept::new(PATHS), by_inode: Kept::new(PATHS) };
         files.refresh();
         files
     }
@@ -32,10 +33,6 @@ impl Files {
 
     /// Reads which files the process has mapped and open now. Earlier files stay known.
     pub(super) fn refresh(&mut self) {
-        if self.paths.len() > FILES_KEPT {
-            self.paths.clear();
-            self.by_inode.clear();
-        }
         let maps = read_proc(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
         for (file, path) in maps.lines().filter_map(mapped) {
             self.add(file, path);
@@ -54,15 +51,17 @@ impl Files {
     fn add(&mut self, file: FileNumber, path: &str) {
         // A deleted file keeps its former name.
         let path: Rc<str> = path.strip_suffix(" (deleted)").unwrap_or(path).into();
-        self.by_inode
-            .entry(file.inode)
-            .and_modify(|known| {
-                if known.as_deref().is_some_and(|known| known != &*path) {
-                    *known = None;
-                }
-            })
-            .or_insert_with(|| Some(Rc::clone(&path)));
-        self.paths.insert(file, path);
+        // Files that are known are read again and again, and keep their place among those that go first.
+        let is_known = self.paths.get(&file).is_some_and(|known| *known == path);
+        match self.by_inode.get(&file.inode) {
+            Some(Some(known)) if *known != path => self.by_inode.insert(file.inode, None, 0),
+            Some(_) => {}
+            None => self.by_inode.insert(file.inode, Some(Rc::clone(&path)), path.len()),
+        }
+        if !is_known {
+            let bytes = path.len();
+            self.paths.insert(file, path, bytes);
+        }
     }
 }
 
@@ -101,5 +100,24 @@ mod tests {
         let elsewhere = Device { major: 7, minor: 1_000_000 };
         assert_eq!(files.path(&FileNumber { device: elsewhere, inode: facts.ino() }).as_deref(), Some(path));
         assert_eq!(files.path(&FileNumber { device, inode: u64::MAX }), None);
+    }
+
+    #[test]
+    fn paths_without_end_take_no_memory_without_end() {
+        let mut files = Files { pid: 0, paths: Kept::new(PATHS), by_inode: Kept::new(PATHS) };
+        let number = |inode| FileNumber { device: Device { major: 1, minor: 1 }, inode };
+        let path = |inode: u64| format!("/{inode}/{}", "f".repeat(4_000));
+        for inode in 0..20_000 {
+            files.add(number(inode), &path(inode));
+            assert!(files.paths.held() <= PATHS && files.by_inode.held() <= PATHS);
+            assert_eq!(files.path(&number(inode)).as_deref(), Some(&*path(inode)));
+        }
+        assert_eq!(files.path(&number(1)), None, "the oldest go first");
+        // The same file again changes nothing; another one with its inode makes the inode ambiguous.
+        let held = files.paths.held();
+        files.add(number(19_999), &path(19_999));
+        assert_eq!(files.paths.held(), held);
+        files.add(FileNumber { device: Device { major: 2, minor: 1 }, inode: 19_999 }, "/other");
+        assert_eq!(files.path(&FileNumber { device: Device { major: 3, minor: 1 }, inode: 19_999 }), None);
     }
 }

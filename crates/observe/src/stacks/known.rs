@@ -1,13 +1,17 @@
 //! Stacks that occur repeatedly: each is symbolized once, and has one row.
 
 use super::Frames;
+use crate::bounded::Kept;
 use helenus_recording::Recorder;
 use helenus_recording::rows::Stack;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::convert::Infallible;
+use std::rc::Rc;
 
-/// The most stacks whose number is kept by their addresses.
-const KEPT: usize = 1 << 17;
+/// The most bytes of the addresses of stacks whose number is kept: some 100,000 stacks.
+const ADDRESSES: usize = 64 << 20;
+/// The most bytes of stacks that wait for their row. Names of functions are as long as a program likes.
+const WAITING: usize = 32 << 20;
 
 struct New {
     number: i64,
@@ -16,13 +20,21 @@ struct New {
 }
 
 /// Numbers of known stacks, by their key in the kernel.
-#[derive(Default)]
 pub(crate) struct KnownStacks {
-    numbers: HashMap<Vec<u64>, i64>,
+    numbers: Kept<Rc<[u64]>, i64>,
     /// Stacks that have a row. Stacks with different addresses may have the same names.
     written: HashSet<i64>,
     /// Stacks whose row is not written yet.
     new: Vec<New>,
+    /// Bytes of those.
+    new_bytes: usize,
+}
+
+impl Default for KnownStacks {
+    fn default() -> KnownStacks {
+        let (written, new) = (HashSet::new(), Vec::new());
+        KnownStacks { numbers: Kept::new(ADDRESSES), written, new, new_bytes: 0 }
+    }
 }
 
 impl KnownStacks {
@@ -39,18 +51,21 @@ impl KnownStacks {
         time_ns: i64,
         name: impl FnOnce(&[u64]) -> Result<Frames, E>,
     ) -> Result<i64, E> {
-        if let Some(number) = self.numbers.get(&key) {
+        if let Some(number) = self.numbers.get(&key[..]) {
             return Ok(*number);
         }
         let frames = name(&key)?;
         let number = frames.number();
-        if self.written.insert(number) {
+        if !self.written.contains(&number) {
+            // A stack without room gets its row when it is seen again.
+            if self.new_bytes >= WAITING {
+                return Ok(number);
+            }
+            self.new_bytes += frames.names.len() + frames.kinds.len() + size_of::<New>();
+            self.written.insert(number);
             self.new.push(New { number, frames, time_ns });
         }
-        if self.numbers.len() >= KEPT {
-            self.numbers.clear();
-        }
-        self.numbers.insert(key, number);
+        self.numbers.insert(key.as_slice().into(), number, size_of_val(key.as_slice()));
         Ok(number)
     }
 
@@ -67,10 +82,45 @@ impl KnownStacks {
 
     /// Writes the rows that wait.
     pub(crate) fn append(&mut self, recorder: &Recorder) {
+        self.new_bytes = 0;
         let clock = recorder.clock();
         for New { number, frames, time_ns } in self.new.drain(..) {
             let time_ns = clock.from_monotonic_ns(time_ns);
             recorder.append(Stack { time_ns, stack: number, frames: &frames.names, kinds: &frames.kinds });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(name: &str) -> Frames {
+        let mut frames = Frames::default();
+        frames.push(name, 'k');
+        frames
+    }
+
+    #[test]
+    fn stacks_without_end_take_no_memory_without_end() {
+        let mut stacks = KnownStacks::default();
+        let long = "f".repeat(4 << 10);
+        let number = |stacks: &mut KnownStacks, stack: u64| {
+            let key: Vec<u64> = (0..190).map(|frame| stack * 1_000 + frame).collect();
+            stacks.number(key, 1, |_| frames(&format!("{stack}{long}")))
+        };
+        for stack in 0..60_000 {
+            number(&mut stacks, stack);
+            assert!(stacks.numbers.held() <= ADDRESSES && stacks.new_bytes <= WAITING + (8 << 10));
+        }
+        let rows = stacks.new.len();
+        assert!(rows < 60_000 && stacks.written.len() == rows, "the others get their row later");
+        // As after their rows were written.
+        stacks.new.clear();
+        stacks.new_bytes = 0;
+        let again = number(&mut stacks, 59_999);
+        assert_eq!((stacks.new.len(), stacks.new[0].number), (1, again));
+        assert_eq!(number(&mut stacks, 59_999), again);
+        assert_eq!(stacks.new.len(), 1);
     }
 }

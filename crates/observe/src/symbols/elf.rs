@@ -58,6 +58,11 @@ impl ElfSymbols {
         Some(ElfSymbols { functions: apart.unwrap_or_else(|| functions(&file)), segments })
     }
 
+    /// The bytes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.functions.bytes() + self.segments.capacity() * size_of::<Segment>()
+    }
+
     /// The demangled name of the function at an offset of the file.
     pub(super) fn name(&self, offset: u64) -> Option<String> {
         let segment = self

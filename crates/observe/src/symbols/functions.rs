@@ -24,6 +24,11 @@ impl Functions {
         Functions { text, functions }
     }
 
+    /// The bytes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.capacity() + self.functions.capacity() * size_of::<Function>()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.functions.is_empty()
     }

@@ -3,16 +3,20 @@
 use super::elf::ElfSymbols;
 use super::maps::{self, Mapping};
 use super::perf_map::PerfMap;
+use crate::bounded::{Kept, Room};
 use helenus_cassandra::foreign::read_proc;
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Shortest interval between two reads of the process's mappings and compiled code, for addresses that are in neither.
 const REFRESH_EVERY: Duration = Duration::from_millis(250);
-/// The most addresses whose names are kept.
-const SYMBOLS_KEPT: usize = 1 << 18;
+/// The most bytes of names by address that are kept: those of some 150,000 addresses.
+const SYMBOLS: usize = 32 << 20;
+/// The most bytes of the symbols of all files. A process can map any number of files; those beyond have no names.
+const FILES: usize = 512 << 20;
+/// The most bytes of the names of files.
+const FILE_NAMES: usize = 16 << 20;
 
 /// The function that an address belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,10 +30,11 @@ pub(crate) struct ProcessSymbols {
     pid: u32,
     root: PathBuf,
     mappings: Vec<Mapping>,
-    /// Symbols by device and inode; None if the file has none.
-    files: HashMap<String, Option<Rc<ElfSymbols>>>,
+    /// Symbols by device and inode; None if the file has none, or no room.
+    files: Kept<String, Option<Rc<ElfSymbols>>>,
+    room: Room,
     compiled: PerfMap,
-    symbols: HashMap<u64, Symbol>,
+    symbols: Kept<u64, Symbol>,
     refreshed: Option<Instant>,
 }
 
@@ -39,9 +44,10 @@ impl ProcessSymbols {
             pid,
             root: PathBuf::from(format!("/proc/{pid}/root")),
             mappings: Vec::new(),
-            files: HashMap::new(),
+            files: Kept::new(FILE_NAMES),
+            room: Room::new(FILES),
             compiled: PerfMap::default(),
-            symbols: HashMap::new(),
+            symbols: Kept::new(SYMBOLS),
             refreshed: None,
         }
     }
@@ -68,10 +74,7 @@ impl ProcessSymbols {
             (None, None) => (Symbol { name: "[unknown]".into(), compiled: false }, true),
         };
         if !may_be_named_later {
-            if self.symbols.len() >= SYMBOLS_KEPT {
-                self.symbols.clear();
-            }
-            self.symbols.insert(address, symbol.clone());
+            self.symbols.insert(address, symbol.clone(), symbol.name.len());
         }
         symbol
     }
@@ -90,8 +93,9 @@ impl ProcessSymbols {
             Some(symbols) => symbols.clone(),
             None => {
                 let paths = [mapping.by_range(self.pid), mapping.by_name(&self.root)];
-                let symbols = paths.iter().find_map(|path| ElfSymbols::read(path, &self.root)).map(Rc::new);
-                self.files.insert(file.clone(), symbols.clone());
+                let symbols = paths.iter().find_map(|path| ElfSymbols::read(path, &self.root));
+                let symbols = symbols.filter(|symbols| self.room.take(symbols.bytes())).map(Rc::new);
+                self.files.insert(file.clone(), symbols.clone(), file.len());
                 symbols
             }
         };

@@ -2,6 +2,7 @@
 
 use super::calls::Calls;
 use super::records::{CALLS, Descriptor};
+use crate::bounded::Kept;
 use helenus_cassandra::foreign::read_proc;
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -15,6 +16,13 @@ const KEEP: Duration = Duration::from_secs(30);
 
 /// The most bytes of a path that the eBPF programs pass on.
 const PATH_LIMIT: usize = 255;
+/// The longest path that is kept, which is the longest that the kernel takes. A path below a folder that was opened below
+/// another one may be longer.
+const LONGEST_PATH: usize = 4 << 10;
+/// The most bytes of the names of all open files, and of those that were closed lately.
+const NAMES: usize = 32 << 20;
+/// The most closed files whose names are kept.
+const MOST_CLOSED: usize = 1 << 18;
 
 /// The file, socket or path that a call used.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -40,7 +48,7 @@ struct Seen {
 #[derive(Debug)]
 pub(super) struct Descriptors {
     pids: Vec<u32>,
-    names: HashMap<u32, Named>,
+    names: Kept<u32, Named>,
     /// The identity that each descriptor of each process currently has.
     current: HashMap<(u8, i32), u32>,
     /// Descriptors that were open before the recording began.
@@ -55,7 +63,7 @@ impl Descriptors {
     pub(super) fn new(pids: &[u32]) -> Descriptors {
         let mut descriptors = Descriptors {
             pids: pids.to_vec(),
-            names: HashMap::new(),
+            names: Kept::new(NAMES),
             current: HashMap::new(),
             seeds: HashMap::new(),
             closed: VecDeque::new(),
@@ -95,7 +103,8 @@ impl Descriptors {
     /// Notes the file of a new descriptor.
     pub(super) fn made(&mut self, process: u8, call: u16, descriptor: &Descriptor<'_>, calls: &Calls) {
         let named = self.named(process, call, descriptor, calls);
-        self.names.insert(descriptor.identity, named);
+        let bytes = named.file.len();
+        self.names.insert(descriptor.identity, named, bytes);
         if let Some(before) = self.current.insert((process, descriptor.fd), descriptor.identity) {
             self.closed(before);
         }
@@ -108,6 +117,8 @@ impl Descriptors {
 
     /// Removes names of descriptors that were closed longer than `KEEP` ago.
     pub(super) fn tidy(&mut self) {
+        let too_many = self.closed.len().saturating_sub(MOST_CLOSED);
+        self.closed.drain(..too_many).for_each(|(_, identity)| self.names.remove(&identity));
         while let Some((_, identity)) = self.closed.pop_front_if(|(since, _)| since.elapsed() > KEEP) {
             self.names.remove(&identity);
         }
@@ -131,7 +142,7 @@ impl Descriptors {
             "eventfd" | "eventfd2" => Named::new("eventfd", "eventfd"),
             "timerfd_create" => Named::new("timerfd", "timerfd"),
             "pipe" | "pipe2" => Named::new("pipe", "pipe"),
-            "dup" | "dup2" | "dup3" | "fcntl" if self.names.contains_key(&descriptor.from) => {
+            "dup" | "dup2" | "dup3" | "fcntl" if self.names.get(&descriptor.from).is_some() => {
                 self.name(descriptor.from)
             }
             _ if is_socket(descriptor.mode) => self.unix_socket(process, descriptor.inode),
@@ -166,7 +177,10 @@ impl Descriptors {
             None => self.folder(process).and_then(|folder| std::fs::read_link(folder.join("cwd")).ok()),
         };
         let relative = path.strip_prefix("./").unwrap_or(&path);
-        base.map_or_else(|| path.to_string(), |base| base.join(relative).to_string_lossy().into_owned())
+        let mut whole =
+            base.map_or_else(|| path.to_string(), |base| base.join(relative).to_string_lossy().into_owned());
+        whole.truncate(whole.floor_char_boundary(LONGEST_PATH));
+        whole
     }
 
     fn unix_socket(&self, process: u8, inode: u64) -> Named {
@@ -269,6 +283,25 @@ mod tests {
         assert_eq!(&*descriptors.name(2).file, "/a/b");
         assert_eq!(descriptors.name(3).kind, "unknown");
         assert_eq!(descriptors.name(0).kind, "");
+    }
+
+    /// A process that opens folder in folder, and never closes one.
+    #[test]
+    fn names_of_files_without_end_take_no_memory_without_end() {
+        let calls = Calls::new();
+        let open = u16::try_from(libc::SYS_openat).unwrap();
+        let mut descriptors = Descriptors::new(&[]);
+        let name = [b'f'; 200];
+        for identity in 1..40_000 {
+            let new = Descriptor { path: &name, from: identity - 1, ..descriptor(identity, identity as i32) };
+            descriptors.made(0, open, &new, &calls);
+            assert!(descriptors.names.held() <= NAMES && descriptors.name(identity).file.len() <= LONGEST_PATH);
+        }
+        assert_eq!(descriptors.name(1).kind, "unknown", "the oldest goes first");
+        assert!(descriptors.names.given_up > 0);
+        (0..2 * MOST_CLOSED as u32).for_each(|identity| descriptors.closed(identity));
+        descriptors.tidy();
+        assert!(descriptors.closed.len() <= MOST_CLOSED);
     }
 
     #[test]

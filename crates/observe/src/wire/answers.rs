@@ -122,6 +122,9 @@ fn kind(code: u8) -> &'static str {
     }
 }
 
+/// The node's error for a text that does not parse as CQL.
+pub(super) const SYNTAX_ERROR: &str = "syntax_error";
+
 /// Error codes from section 9 of the protocol's specification.
 fn error_name(code: i32) -> Cow<'static, str> {
     Cow::Borrowed(match code {
@@ -139,7 +142,7 @@ fn error_name(code: i32) -> Cow<'static, str> {
         0x1500 => "write_failure",
         0x1600 => "cdc_write_failure",
         0x1700 => "cas_write_unknown",
-        0x2000 => "syntax_error",
+        0x2000 => SYNTAX_ERROR,
         0x2100 => "unauthorized",
         0x2200 => "invalid",
         0x2300 => "config_error",

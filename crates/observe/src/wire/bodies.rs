@@ -5,6 +5,9 @@ use helenus_cassandra::cql::Compression;
 use helenus_cassandra::cql::frame::{self, BodyReader};
 use std::borrow::Cow;
 
+/// The largest body that is decompressed: a few megabytes can expand to hundreds.
+const LARGEST: usize = 32 << 20;
+
 /// The body: decompressed, and without the fields that may precede it.
 pub(super) fn proper<'a>(
     side: Side,
@@ -14,11 +17,11 @@ pub(super) fn proper<'a>(
 ) -> Option<Cow<'a, [u8]>> {
     let body = match compressed {
         None => Cow::Borrowed(body),
-        Some(Some(compression)) => Cow::Owned(compression.decompress_body(body).ok()?),
+        Some(Some(compression)) => Cow::Owned(compression.decompress_at_most(LARGEST, body).ok()?),
         // The start of the connection, where compression is negotiated, was not captured.
         Some(None) => {
             let any = [Compression::Lz4, Compression::Snappy];
-            Cow::Owned(any.iter().find_map(|compression| compression.decompress_body(body).ok())?)
+            Cow::Owned(any.iter().find_map(|compression| compression.decompress_at_most(LARGEST, body).ok())?)
         }
     };
     // In a request, the flags for tracing and warnings add no fields to the body.
@@ -54,6 +57,11 @@ impl Driver {
     pub(super) fn of(name: Option<&str>, version: Option<&str>) -> Driver {
         let kept = |text: &str| text.chars().take(LONGEST_NAME).collect();
         Driver { name: name.map(kept), version: version.map(kept) }
+    }
+
+    /// The bytes that it points to in memory.
+    pub(super) fn bytes(&self) -> usize {
+        [&self.name, &self.version].into_iter().flatten().map(String::capacity).sum()
     }
 }
 

@@ -2,8 +2,9 @@
 //! answers.
 
 mod followed;
+mod waiting;
 
-use super::answers::Answer;
+use super::answers::{Answer, SYNTAX_ERROR};
 use super::bodies::{Driver, proper, startup};
 use super::messages::{Message, Messages};
 use super::ordered::{Ordered, Part};
@@ -11,6 +12,7 @@ use super::packet::{Packet, Side};
 use super::partition_key::PartitionKey;
 use super::sample::Sample;
 use super::statements::{Asked, Prepared, Statements};
+use crate::bounded::Room;
 use foldhash::fast::RandomState;
 use helenus_cassandra::cql::frame::opcode;
 use helenus_cassandra::cql::{Compression, Packing};
@@ -19,21 +21,23 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::rc::Rc;
-
-/// The most connections that are followed at the same time. By default a node accepts fewer.
-const CONNECTIONS: usize = 1 << 16;
+use waiting::{CONNECTIONS, WAITING};
 
 /// Why requests were not paired.
-pub(super) const LOST_REASONS: [&str; 4] = [
+pub(super) const LOST_REASONS: [&str; 5] = [
     "an answer whose request was not captured",
     "a request whose answer was not captured",
     "a place from where on the next message had to be looked for",
-    "packets of more connections than are followed",
+    "connections that were idle for longest, because there were more than are followed",
+    "requests and parts of messages that waited for longest, because more than 64 MiB of them waited",
 ];
+/// The largest buffer that an idle connection keeps, in bytes.
+const SMALL: usize = 1 << 10;
 const NO_REQUEST: usize = 0;
 const NO_ANSWER: usize = 1;
 const BREAK: usize = 2;
 const TOO_MANY: usize = 3;
+const GIVEN_UP: usize = 4;
 
 /// A request and its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +67,7 @@ pub(super) struct Request {
     pub(super) is_compressed: bool,
     pub(super) is_traced: bool,
     /// The driver, from a STARTUP message.
-    pub(super) driver: Option<Driver>,
+    pub(super) driver: Option<Box<Driver>>,
 }
 
 /// A connection whose driver is known.
@@ -85,6 +89,8 @@ pub(super) struct Conversations {
     sample: Sample,
     /// When the node has sent something last.
     heard_ns: i64,
+    /// The bytes that wait on all connections.
+    room: Room,
 }
 
 impl Conversations {
@@ -97,14 +103,17 @@ impl Conversations {
             tls_bytes: 0,
             sample: Sample::default(),
             heard_ns: 0,
+            room: Room::new(WAITING),
         }
     }
 
     /// Sets the keyspace of a connection that was open before the recording began.
     pub(super) fn learn_keyspace(&mut self, client: SocketAddr, keyspace: &str) {
         let keyspace = self.statements.keyspace(keyspace);
-        let conversation = self.all.entry(client).or_insert_with(|| Conversation::new(client));
-        conversation.protocol.keyspace = Some(keyspace);
+        if self.all.len() < CONNECTIONS {
+            let conversation = self.all.entry(client).or_insert_with(|| Conversation::new(client));
+            conversation.protocol.keyspace = keyspace;
+        }
     }
 
     /// Processes a packet, from its IP header on.
@@ -125,27 +134,30 @@ impl Conversations {
                 self.end(before, each);
             }
         }
-        let is_full = self.all.len() >= CONNECTIONS;
+        if self.all.len() >= CONNECTIONS && !self.all.contains_key(&packet.client) {
+            self.forget_idle();
+        }
         let conversation = match self.all.entry(packet.client) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(_) if packet.payload.is_empty() && !packet.begins() => return,
-            Entry::Vacant(_) if is_full => {
-                self.lost[TOO_MANY] += 1;
-                return;
-            }
             Entry::Vacant(new) => new.insert(Conversation::new(packet.client)),
         };
         if packet.from == Side::Node && !packet.payload.is_empty() {
             self.heard_ns = self.heard_ns.max(time_ns);
         }
         conversation.take(packet, time_ns, &mut self.statements, each);
+        conversation.account(&mut self.room);
         let has_ended = packet.breaks_off() || (packet.ends() && conversation.has_ended(packet.from));
         if has_ended && let Some(ended) = self.all.remove(&packet.client) {
             self.end(ended, each);
         }
+        if self.room.is_over() {
+            self.give_up_oldest();
+        }
     }
 
     fn end(&mut self, mut conversation: Conversation, each: &mut impl FnMut(Exchange)) {
+        self.room.change(conversation.accounted, 0);
         conversation.finish(&mut self.statements, each);
         let counts = conversation.counts();
         self.add(counts);
@@ -197,6 +209,10 @@ struct Conversation {
     messages: [Messages; 2],
     protocol: ProtocolState,
     ended: [bool; 2],
+    /// When its last packet came.
+    heard_ns: i64,
+    /// The bytes that are accounted for it among those of all connections.
+    accounted: usize,
 }
 
 /// The state that both sides of a connection have agreed upon, and the pending requests.
@@ -204,7 +220,7 @@ struct Conversation {
 struct ProtocolState {
     compression: Option<Compression>,
     keyspace: Option<Rc<str>>,
-    pending: HashMap<i16, Pending, RandomState>,
+    pending: HashMap<i16, Box<Pending>, RandomState>,
     /// Streams on which a request was seen. An answer on another stream belongs to a request from before the recording.
     known: HashSet<i16, RandomState>,
     /// Whether requests have been missed since `known` was started.
@@ -230,6 +246,8 @@ impl Conversation {
             messages: [Messages::under_way(Side::Client), Messages::under_way(Side::Node)],
             protocol: ProtocolState::default(),
             ended: [false; 2],
+            heard_ns: i64::MIN,
+            accounted: 0,
         }
     }
 
@@ -241,12 +259,13 @@ impl Conversation {
         each: &mut impl FnMut(Exchange),
     ) {
         let side = packet.from as usize;
+        self.heard_ns = self.heard_ns.max(time_ns);
         if packet.begins() {
             self.order[side] = Ordered::begun(packet.sequence.wrapping_add(1));
             self.messages[side] = Messages::begun(packet.from);
             return;
         }
-        let Conversation { client, order, messages, protocol, ended } = self;
+        let Conversation { client, order, messages, protocol, ended, .. } = self;
         let other = packet.from.other();
         if let Some(up_to) = packet.acknowledged().filter(|_| !ended[other as usize]) {
             order[other as usize].acknowledged(up_to, |part| {
@@ -256,6 +275,7 @@ impl Conversation {
         order[side].take(packet.sequence, time_ns, packet.payload, |part| {
             read(part, packet.from, messages, |message| protocol.hear(packet.from, message, client, statements, each));
         });
+        self.messages.iter_mut().for_each(|messages| messages.tidy(SMALL));
     }
 
     /// Whether both sides have ended.
@@ -370,7 +390,7 @@ impl ProtocolState {
         if message.opcode == opcode::STARTUP {
             let startup = startup(&body);
             self.compression = startup.compression;
-            driver = Some(startup.driver);
+            driver = Some(Box::new(startup.driver));
         }
         let mut asked = statements.of(message.version, message.opcode, &body);
         asked.keyspace = asked.keyspace.or_else(|| self.keyspace.clone());
@@ -388,7 +408,7 @@ impl ProtocolState {
         };
         self.known.insert(message.stream);
         let pending = Pending { request, has_missed: [false; 2] };
-        if self.pending.insert(message.stream, pending).is_some() {
+        if self.pending.insert(message.stream, Box::new(pending)).is_some() {
             self.lost[NO_ANSWER] += 1;
         }
     }
@@ -407,12 +427,16 @@ impl ProtocolState {
         let body = proper(Side::Node, message.flags, compressed, message.body).unwrap_or_default();
         let answer = Answer::read(message.version, message.opcode, &body);
         if let Some(keyspace) = answer.keyspace {
-            self.keyspace = Some(statements.keyspace(keyspace));
+            self.keyspace = statements.keyspace(keyspace);
         }
         match self.pending.remove(&message.stream) {
-            Some(Pending { request, .. }) => {
+            Some(pending) => {
+                let mut request = pending.request;
+                if answer.error.as_deref() == Some(SYNTAX_ERROR) {
+                    request.asked.statement = statements.refused(&request.asked.statement);
+                }
                 if let Some(prepared) = answer.prepared {
-                    let keyspace = prepared.keyspace.map(|name| statements.keyspace(name));
+                    let keyspace = prepared.keyspace.and_then(|name| statements.keyspace(name));
                     let keyspace = keyspace.or_else(|| request.asked.keyspace.clone());
                     let statement = Rc::clone(&request.asked.statement);
                     let values = prepared.values.as_ref();

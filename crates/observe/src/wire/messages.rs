@@ -147,12 +147,58 @@ impl Messages {
 
     fn lose(&mut self) {
         self.breaks += 1;
+        self.forget();
+    }
+
+    fn forget(&mut self) {
         self.is_broken = true;
         self.framing = Framing::Lost;
         self.frame = Frame::default();
         self.segment.clear();
         self.opened.clear();
         self.opened_read = 0;
+    }
+
+    /// The bytes in memory.
+    pub(super) fn held(&self) -> usize {
+        self.segment.capacity() + self.opened.capacity() + self.frame.body.capacity() + self.frame.header.capacity()
+    }
+
+    /// The message that has not come completely so far: the time of its first byte. None between messages.
+    pub(super) fn begun_ns(&self) -> Option<i64> {
+        match (self.frame.is_between(), self.segment.is_empty()) {
+            (false, _) => Some(self.frame.first_ns),
+            (true, false) => Some(self.segment_first_ns),
+            (true, true) => None,
+        }
+    }
+
+    /// Returns buffers of more than so many bytes that hold nothing now: there may be very many connections, and few of
+    /// them are busy.
+    pub(super) fn tidy(&mut self, small: usize) {
+        let is_opened = self.opened_read >= self.opened.len();
+        let (is_between_segments, is_between_frames) = (self.segment.is_empty(), self.frame.is_between());
+        for (buffer, is_unused) in [
+            (&mut self.opened, is_opened),
+            (&mut self.segment, is_between_segments),
+            (&mut self.frame.body, is_between_frames),
+        ] {
+            if is_unused && buffer.capacity() > small {
+                *buffer = Vec::new();
+            }
+        }
+        if is_opened {
+            self.opened.clear();
+            self.opened_read = 0;
+        }
+    }
+
+    /// Gives up the message that has not come completely. The next one is searched in the bytes that follow.
+    pub(super) fn give_up(&mut self) {
+        if self.framing != Framing::Tls {
+            self.forget();
+            self.tidy(0);
+        }
     }
 
     /// The next complete message; removes what it has parsed from the bytes.

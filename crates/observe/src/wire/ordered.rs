@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 /// The most bytes that are kept while an earlier part is delayed or missing.
 const WAITING_BYTES: usize = 4 << 20;
+/// Bytes in memory of a part that waits, besides those that it has.
+const PART: usize = 96;
 /// The longest time, in ns, that bytes are kept while an earlier part is missing.
 const WAITING_NS: i64 = 1_000_000_000;
 
@@ -56,7 +58,8 @@ impl Ordered {
         let at = self.position + u64::from(ahead.cast_unsigned());
         let known = self.waiting.get(&at).map_or(0, |(_, known)| known.len());
         if bytes.len() > known {
-            self.waiting_bytes += bytes.len() - known;
+            let before = if known > 0 { known + PART } else { 0 };
+            self.waiting_bytes += bytes.len() + PART - before;
             self.waiting.insert(at, (time_ns, bytes.to_vec()));
         }
         let oldest_ns = self.waiting.values().next().map_or(time_ns, |(time_ns, _)| *time_ns);
@@ -83,6 +86,26 @@ impl Ordered {
         }
     }
 
+    /// The bytes of all parts that wait.
+    pub(super) fn held(&self) -> usize {
+        self.waiting_bytes
+    }
+
+    /// When the oldest part came that waits.
+    pub(super) fn oldest_ns(&self) -> Option<i64> {
+        self.waiting.values().map(|(time_ns, _)| *time_ns).min()
+    }
+
+    /// Gives up all parts that wait, and the bytes that are missing before them.
+    pub(super) fn give_up(&mut self) {
+        if let Some((at, (_, bytes))) = self.waiting.pop_last() {
+            let end = at + bytes.len() as u64;
+            self.advance(usize::try_from(end.saturating_sub(self.position)).unwrap_or(usize::MAX));
+        }
+        self.waiting.clear();
+        self.waiting_bytes = 0;
+    }
+
     /// Skips missing bytes at the end of the connection.
     pub(super) fn finish(&mut self, mut each: impl FnMut(Part<'_>)) {
         while !self.waiting.is_empty() {
@@ -100,7 +123,7 @@ impl Ordered {
     fn hand_on(&mut self, each: &mut impl FnMut(Part<'_>)) {
         while let Some(first) = self.waiting.first_entry().filter(|first| *first.key() <= self.position) {
             let (at, (time_ns, bytes)) = first.remove_entry();
-            self.waiting_bytes -= bytes.len();
+            self.waiting_bytes -= bytes.len() + PART;
             let known = usize::try_from(self.position - at).unwrap_or(usize::MAX);
             if let Some(new) = bytes.get(known..).filter(|new| !new.is_empty()) {
                 self.advance(new.len());

@@ -26,6 +26,10 @@ impl PartitionKey {
         Described { places, markers }: &Described,
         statement: &str,
     ) -> Option<PartitionKey> {
+        // A statement may have tens of thousands of markers, but each is compared with each column of the key.
+        if places.len() > MOST_COLUMNS {
+            return None;
+        }
         let columns: Vec<_> =
             places.iter().map(|place| Some((*place, markers.get(usize::from(*place))?))).collect::<Option<_>>()?;
         // For `key IN (?, ?)` the node lists only the last marker as the key.
@@ -52,6 +56,12 @@ impl PartitionKey {
             statement.contains(':') && statement.split_whitespace().any(|word| word.eq_ignore_ascii_case("in"));
         let is_known = (1..=MOST_COLUMNS).contains(&columns.len()) && !is_local && !has_lists;
         is_known.then_some(PartitionKey { columns })
+    }
+
+    /// The bytes that it takes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<PartitionKey>()
+            + self.columns.iter().map(|(_, of)| size_of::<(u16, Type)>() + of.bytes()).sum::<usize>()
     }
 
     /// The token of a request's values, each a length and its bytes. None if the key is null or was not captured. With
@@ -154,6 +164,16 @@ mod tests {
         assert_eq!(key("shop", &[1], &named, "SELECT a FROM t WHERE id IN (:a, :b)"), None);
         assert_eq!(key("system", &[0], &named, "SELECT a FROM local WHERE key = ?"), None);
         assert_eq!(key("shop", &[7], &named, "SELECT a FROM t WHERE id = ?"), None);
+    }
+
+    #[test]
+    fn a_key_is_found_among_60000_markers() {
+        let markers: Vec<(String, Type)> = (0..60_000).map(|number| (format!("c{number}"), INT)).collect();
+        let described = |places: Vec<u16>| Described { places, markers: markers.clone() };
+        let found = PartitionKey::of(Some("shop"), &described(vec![59_999]), "INSERT").unwrap();
+        assert_eq!(found.columns, [(59_999, INT)]);
+        // A node that says that all markers are the key.
+        assert_eq!(PartitionKey::of(Some("shop"), &described((0..60_000).collect()), "INSERT"), None);
     }
 
     proptest! {

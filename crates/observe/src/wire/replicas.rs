@@ -3,6 +3,7 @@
 //!
 //! Source: Apache Cassandra, `SimpleStrategy` and `NetworkTopologyStrategy.calculateNaturalReplicas`.
 
+use crate::bounded::Kept;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,6 +12,11 @@ const MOST_NODES: usize = 5_000;
 const MOST_TOKENS: usize = 2_000_000;
 const MOST_KEYSPACES: usize = 10_000;
 const MOST_REPLICAS: usize = 1_000;
+/// The longest row of a keyspace, and the longest name of a datacenter or a rack.
+const LONGEST_KEYSPACE: usize = 8 << 10;
+const LONGEST_NAME: usize = 256;
+/// The most bytes for the replicas of keyspaces: a byte for each keyspace and each token of the ring.
+const KNOWN: usize = 64 << 20;
 
 /// A table to query, with each row as JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +30,7 @@ pub(super) enum RingTable {
 }
 
 /// The ring as one node sees it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Replicas {
     nodes: Vec<Place>,
     /// Tokens with their nodes; sorted when first used.
@@ -33,9 +39,23 @@ pub(super) struct Replicas {
     partitioner: Option<String>,
     replication: HashMap<String, BTreeMap<String, String>>,
     /// By keyspace and index in the ring, whether the node itself is a replica. None if unknown.
-    known: HashMap<String, Option<Vec<bool>>, foldhash::fast::RandomState>,
+    known: Kept<String, Option<Vec<bool>>>,
     /// Whether a row could not be parsed, or there were too many.
     is_incomplete: bool,
+}
+
+impl Default for Replicas {
+    fn default() -> Replicas {
+        Replicas {
+            nodes: Vec::new(),
+            tokens: Vec::new(),
+            own: None,
+            partitioner: None,
+            replication: HashMap::new(),
+            known: Kept::new(KNOWN),
+            is_incomplete: false,
+        }
+    }
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -105,6 +125,9 @@ impl Replicas {
             return (table == RingTable::Peer).then_some(());
         };
         let node = u32::try_from(self.nodes.len()).ok()?;
+        if datacenter.len().max(rack.len()) > LONGEST_NAME {
+            return None;
+        }
         if self.nodes.len() >= MOST_NODES || self.tokens.len() + tokens.len() > MOST_TOKENS {
             return None;
         }
@@ -120,6 +143,9 @@ impl Replicas {
     }
 
     fn learn_keyspace(&mut self, json: &str) -> Option<()> {
+        if json.len() > LONGEST_KEYSPACE {
+            return None;
+        }
         let row: KeyspaceRow = serde_json::from_str(json).ok()?;
         if self.replication.len() >= MOST_KEYSPACES {
             return None;
@@ -137,13 +163,14 @@ impl Replicas {
     pub(super) fn has(&mut self, keyspace: &str, token: i64) -> Option<bool> {
         let at = self.tokens.partition_point(|(up_to, _)| *up_to < token);
         let at = if at < self.tokens.len() { at } else { 0 };
-        if !self.known.contains_key(keyspace) {
+        if self.known.get(keyspace).is_none() {
             let replicas = self.all(keyspace);
             // Unknown keyspaces are not cached, because clients can make up any number of names.
             if !self.replication.contains_key(keyspace) {
                 return None;
             }
-            self.known.insert(keyspace.to_string(), replicas);
+            let bytes = keyspace.len() + replicas.as_ref().map_or(0, Vec::capacity);
+            self.known.insert(keyspace.to_string(), replicas, bytes);
         }
         self.known.get(keyspace)?.as_ref()?.get(at).copied()
     }

@@ -3,15 +3,17 @@
 use super::bodies::Driver;
 use super::conversation::{Client, Conversations, Exchange, LOST_REASONS, Silence};
 use super::{SOURCE, statements};
+use crate::bounded::Kept;
 use helenus_recording::Recorder;
 use helenus_recording::rows::{ClientConnection, NodeEvent, SourceReport, WireRequest};
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 const APPEND_EVERY: Duration = Duration::from_millis(200);
-/// The most connections whose driver is kept for the next recording.
-const DRIVERS: usize = 1 << 16;
+/// The most bytes of the drivers that are kept for the next recording: those of some 30,000 connections.
+const DRIVERS: usize = 16 << 20;
+/// The most requests that wait to be written.
+const MOST_WAITING: usize = 1 << 15;
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// A node that answers nobody for this long is silent.
 const SILENT_AFTER: Duration = Duration::from_secs(2);
@@ -26,7 +28,7 @@ pub(super) struct Rows {
     waiting: Vec<Exchange>,
     captured: u64,
     /// Drivers by connection, including ended connections.
-    drivers: HashMap<Client, Driver>,
+    drivers: Kept<Client, Driver>,
     /// Number of requests that each recorded request represents.
     pub(super) weight: f64,
     appended: Instant,
@@ -51,7 +53,7 @@ impl Rows {
             provider,
             waiting,
             captured,
-            drivers: HashMap::new(),
+            drivers: Kept::new(DRIVERS),
             weight,
             appended: now,
             reported: now,
@@ -61,7 +63,10 @@ impl Rows {
     pub(super) fn add(&mut self, exchange: Exchange) {
         if let Some(driver) = &exchange.request.driver {
             let client = Client { address: Rc::clone(&exchange.client), port: exchange.client_port };
-            self.learn(client, driver.clone());
+            self.learn(client, Driver::clone(driver));
+        }
+        if self.waiting.len() >= MOST_WAITING {
+            self.append();
         }
         self.waiting.push(exchange);
     }
@@ -69,10 +74,8 @@ impl Rows {
     /// Writes the driver of a connection into this recording and later ones.
     pub(super) fn learn(&mut self, client: Client, driver: Driver) {
         self.append_driver(&client, &driver);
-        if self.drivers.len() >= DRIVERS {
-            self.drivers.clear();
-        }
-        self.drivers.insert(client, driver);
+        let bytes = client.address.len() + driver.bytes();
+        self.drivers.insert(client, driver, bytes);
     }
 
     fn append_driver(&self, client: &Client, driver: &Driver) {
@@ -88,7 +91,9 @@ impl Rows {
 
     pub(super) fn continue_in(&mut self, recorder: &Recorder) {
         self.recorder = recorder.clone();
-        self.drivers.iter().for_each(|(client, driver)| self.append_driver(client, driver));
+        for (client, driver) in self.drivers.iter() {
+            self.append_driver(client, driver);
+        }
     }
 
     /// Writes the rows that are due; at the end, all of them.
@@ -213,6 +218,10 @@ impl Rows {
                 statements::MOST,
                 statements::OTHERS
             ));
+        }
+        let forgotten = conversations.statements.forgotten();
+        if forgotten > 0 {
+            reasons.push(format!("prepared statements that are known by their ids from now on ({forgotten})"));
         }
         reasons.extend(remark);
         conversations.forget_requests();

@@ -1,22 +1,29 @@
 //! Statements of requests, without literals, with keyspace and id.
 
 use super::keys::Keys;
-use super::normalized::normalized;
+use super::normalized::{BATCH, Normalized, keyword_alone, normalized};
 use super::parameters::{Parameters, batch, prepare_keyspace};
 use super::partition_key::PartitionKey;
 use super::replicas::Replicas;
+use crate::bounded::Kept;
 use foldhash::fast::RandomState;
 use helenus_cassandra::cql::frame::{BodyReader, opcode};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// The most bytes of a statement that are read; literals after them are never read.
 pub(super) const READ: usize = 4 << 10;
-/// The most prepared statements that are kept; Cassandra's own cache holds fewer.
-const MOST_PREPARED: usize = 100_000;
+/// The most bytes of prepared statements that are kept: about 100,000, and Cassandra's own cache holds fewer.
+const PREPARED: usize = 32 << 20;
+/// The longest id of a prepared statement; Cassandra's are digests of 16 bytes.
+const LONGEST_ID: usize = 64;
+/// The longest name of a keyspace that Cassandra allows.
+const LONGEST_KEYSPACE: usize = 222;
 /// The most statements that one recording distinguishes.
 pub(super) const MOST: usize = 10_000;
+/// The begin of the name of a prepared statement whose text is not known; its id follows.
+const UNKNOWN: &str = "prepared ";
 /// The text that stands for all further statements.
 pub(super) const OTHERS: &str = "other statements";
 
@@ -49,9 +56,9 @@ pub(super) struct Asked {
 }
 
 /// The texts of statements, and of prepared statements by their ids, which are the same on every connection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Statements {
-    prepared: HashMap<Box<[u8]>, Prepared, RandomState>,
+    prepared: Kept<Rc<[u8]>, Prepared>,
     texts: HashSet<Rc<str>, RandomState>,
     keyspaces: HashSet<Rc<str>, RandomState>,
     others: Rc<str>,
@@ -62,10 +69,24 @@ pub(super) struct Statements {
     pub(super) untold: u64,
 }
 
+impl Default for Statements {
+    fn default() -> Statements {
+        Statements {
+            prepared: Kept::new(PREPARED),
+            texts: HashSet::default(),
+            keyspaces: HashSet::default(),
+            others: OTHERS.into(),
+            keys: None,
+            replicas: Replicas::default(),
+            untold: 0,
+        }
+    }
+}
+
 impl Statements {
     /// Adds a statement that was prepared before the recording.
     pub(super) fn learn(&mut self, id: &[u8], text: &str, keyspace: Option<&str>, key: Option<PartitionKey>) {
-        let (statement, keyspace) = (self.normalized(text), keyspace.map(|name| self.keyspace(name)));
+        let (statement, keyspace) = (self.normalized(text), keyspace.and_then(|name| self.keyspace(name)));
         self.insert(id, Prepared { statement, keyspace, key: key.map(Rc::new) });
     }
 
@@ -75,20 +96,32 @@ impl Statements {
     }
 
     pub(super) fn insert(&mut self, id: &[u8], prepared: Prepared) {
-        if self.prepared.len() >= MOST_PREPARED {
-            self.prepared.clear();
+        if id.len() <= LONGEST_ID {
+            let bytes = id.len() + prepared.key.as_ref().map_or(0, |key| key.bytes());
+            self.prepared.insert(id.into(), prepared, bytes);
         }
-        self.prepared.insert(id.into(), prepared);
     }
 
-    /// Interns a keyspace's name.
-    pub(super) fn keyspace(&mut self, name: &str) -> Rc<str> {
-        kept(&mut self.keyspaces, name).unwrap_or_else(|| name.into())
+    /// Number of prepared statements since the last call that were forgotten, because too many were kept.
+    pub(super) fn forgotten(&mut self) -> u64 {
+        std::mem::take(&mut self.prepared.given_up)
+    }
+
+    /// Interns a keyspace's name; None for a name that is too long, or beyond the limit of distinct names.
+    pub(super) fn keyspace(&mut self, name: &str) -> Option<Rc<str>> {
+        if name.len() <= LONGEST_KEYSPACE { kept(&mut self.keyspaces, name) } else { None }
     }
 
     fn normalized(&mut self, text: &str) -> Rc<str> {
         let is_cut = text.len() > READ;
-        self.text(&normalized(&text[..text.floor_char_boundary(READ)], is_cut))
+        self.text(&normalized(&text[..text.floor_char_boundary(READ)], is_cut).text)
+    }
+
+    /// The text that is kept of a statement that the node refused as a syntax error: nobody knows where its values are.
+    pub(super) fn refused(&mut self, statement: &Rc<str>) -> Rc<str> {
+        let is_text =
+            !statement.strip_prefix(BATCH).unwrap_or(statement).starts_with(UNKNOWN) && &**statement != OTHERS;
+        if is_text { self.text(&keyword_alone(statement)) } else { Rc::clone(statement) }
     }
 
     /// Interns a text; beyond the limit, returns the text that stands for all further statements.
@@ -97,16 +130,16 @@ impl Statements {
             return text;
         }
         self.untold += 1;
-        if self.others.is_empty() {
-            self.others = OTHERS.into();
-        }
         Rc::clone(&self.others)
     }
 
     fn executed(&mut self, id: &[u8]) -> Prepared {
         match self.prepared.get(id) {
             Some(prepared) => prepared.clone(),
-            None => Prepared { statement: self.text(&format!("prepared {}", Hex(id))), keyspace: None, key: None },
+            None => {
+                let id = &id[..id.len().min(LONGEST_ID)];
+                Prepared { statement: self.text(&format!("{UNKNOWN}{}", Hex(id))), keyspace: None, key: None }
+            }
         }
     }
 
@@ -121,11 +154,13 @@ impl Statements {
         let (prepared, parameters) = match code {
             opcode::QUERY => {
                 let parameters = long_string(&mut reader).map(|()| Parameters::read(&mut reader, version));
-                (self.unprepared(body)?, parameters.unwrap_or_default())
+                let prepared;
+                (prepared, batch_size) = self.unprepared(body)?;
+                (prepared, parameters.unwrap_or_default())
             }
             opcode::PREPARE => {
                 let keyspace = long_string(&mut reader).and_then(|()| prepare_keyspace(&mut reader, version));
-                (self.unprepared(body)?, Parameters { keyspace, ..Parameters::default() })
+                (self.unprepared(body)?.0, Parameters { keyspace, ..Parameters::default() })
             }
             opcode::EXECUTE => {
                 let id = reader.short_bytes().ok()?;
@@ -147,7 +182,7 @@ impl Statements {
             }
             _ => return None,
         };
-        let keyspace = parameters.keyspace.map(|name| self.keyspace(name));
+        let keyspace = parameters.keyspace.and_then(|name| self.keyspace(name));
         Some(Asked {
             statement: prepared.statement,
             keyspace: keyspace.or(prepared.keyspace),
@@ -170,9 +205,11 @@ impl Statements {
         if self.other_partitioner().is_some() { None } else { key.token(values, self.keys.as_ref()) }
     }
 
-    fn unprepared(&mut self, body: &[u8]) -> Option<Prepared> {
+    /// A statement that comes as text, and the number of its statements if it is a batch.
+    fn unprepared(&mut self, body: &[u8]) -> Option<(Prepared, Option<u16>)> {
         let (text, is_cut) = text(body)?;
-        Some(Prepared { statement: self.text(&normalized(&text, is_cut)), keyspace: None, key: None })
+        let Normalized { text, batch_size } = normalized(&text, is_cut);
+        Some((Prepared { statement: self.text(&text), keyspace: None, key: None }, batch_size))
     }
 
     /// The first statement of a batch, by which the batch is named.
@@ -186,10 +223,12 @@ impl Statements {
             }
             _ => {
                 let (text, is_cut) = text(rest)?;
-                (normalized(&text, is_cut), None)
+                (normalized(&text, is_cut).text, None)
             }
         };
-        Some(Prepared { statement: self.text(&format!("batch: {first}")), keyspace, key: None })
+        // A prepared statement may itself be a batch.
+        let first = first.strip_prefix(BATCH).unwrap_or(&first);
+        Some(Prepared { statement: self.text(&format!("{BATCH}{first}")), keyspace, key: None })
     }
 }
 
@@ -242,7 +281,9 @@ impl std::fmt::Display for Hex<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::partition_key::Described;
     use super::*;
+    use helenus_cassandra::cql::Type;
     use proptest::prelude::*;
 
     fn query(text: &str) -> Vec<u8> {
@@ -269,7 +310,7 @@ mod tests {
     fn a_long_statement_is_cut_without_its_literals() {
         let mut statements = Statements::default();
         let long =
-            format!("INSERT INTO t (a, b) VALUES ('{}', 'secret', {})", "x".repeat(READ - 40), "f".repeat(1 << 20));
+            format!("INSERT INTO t (a, b) VALUES ('{}', 'secret', '{}')", "x".repeat(READ - 40), "f".repeat(1 << 20));
         let asked = statements.of(4, opcode::QUERY, &query(&long)[..READ + 4]);
         assert_eq!(&*asked.statement, "INSERT INTO t (a, b) VALUES (?, ?…");
         assert_eq!(asked.consistency, None, "it stands beyond what is read");
@@ -288,6 +329,53 @@ mod tests {
         assert_eq!(&*batch.statement, "batch: SELECT a FROM t WHERE b = ? LIMIT ?");
         assert_eq!((batch.keyspace.as_deref(), batch.consistency), (Some("shop"), Some("ONE")));
         assert_eq!(batch.serial_consistency, Some("LOCAL_SERIAL"));
+    }
+
+    #[test]
+    fn a_batch_of_text_is_one_as_a_batch_of_the_protocol_is() {
+        let mut statements = Statements::default();
+        let one = statements.of(4, opcode::QUERY, &query("BEGIN BATCH INSERT INTO t (a) VALUES (1); APPLY BATCH"));
+        let insert = query("INSERT INTO t (a) VALUES (7)");
+        let body = [&[0, 0, 1, 0][..], &insert[..insert.len() - 3], &[0, 0, 0, 1, 0]].concat();
+        let other = statements.of(4, opcode::BATCH, &body);
+        assert_eq!((&*one.statement, one.batch_size), ("batch: INSERT INTO t (a) VALUES (?)", Some(1)));
+        assert_eq!((other.statement, other.batch_size), (one.statement, Some(1)));
+    }
+
+    #[test]
+    fn of_a_refused_text_the_keyword_is_kept() {
+        let mut statements = Statements::default();
+        let mut refused = |text: &str| statements.refused(&Rc::from(text)).to_string();
+        assert_eq!(refused("SELECT brien FROM t"), "SELECT …");
+        assert_eq!(refused("batch: INSERT INTO brien (a) VALUES (?)"), "batch: INSERT …");
+        for text in ["prepared 0a0b", "batch: prepared 0a0b", OTHERS] {
+            assert_eq!(refused(text), text);
+        }
+    }
+
+    /// A node or a client that makes up ids, keyspaces and partition keys without end.
+    #[test]
+    fn prepared_statements_without_end_take_no_memory_without_end() {
+        let mut statements = Statements::default();
+        let insert = |statements: &mut Statements, id: &[u8]| {
+            let statement = statements.text("SELECT a FROM t");
+            let keyspace = statements.keyspace(&format!("{}{}", id[0], "k".repeat(1 << 16)));
+            assert_eq!(keyspace, None, "no keyspace has such a name");
+            let markers = vec![("a".to_string(), Type::Tuple(vec![Type::Simple(9); 5_000]))];
+            let key = PartitionKey::of(None, &Described { places: vec![0], markers }, "");
+            statements.insert(id, Prepared { statement, keyspace, key: key.map(Rc::new) });
+        };
+        for number in 0..1_000_u32 {
+            insert(&mut statements, &number.to_be_bytes());
+            insert(&mut statements, &[7; 1 << 12]);
+            statements.of(4, opcode::EXECUTE, &[&[0x10, 0][..], &[number as u8; 1 << 12], &[0, 1, 0]].concat());
+        }
+        assert!(statements.prepared.held() <= PREPARED);
+        assert!(statements.forgotten() > 500 && statements.forgotten() == 0);
+        let of = |number: u32| [&[0, 4][..], &number.to_be_bytes(), &[0, 1, 0]].concat();
+        assert_eq!(&*statements.of(4, opcode::EXECUTE, &of(999)).statement, "SELECT a FROM t");
+        assert_eq!(&*statements.of(4, opcode::EXECUTE, &of(0)).statement, "prepared 00000000");
+        assert!(statements.texts.iter().all(|text| text.len() < 200), "ids are cut");
     }
 
     proptest! {

@@ -21,6 +21,9 @@ const PROVIDER: &str = "jvm";
 /// whatever came before it is there.
 const ARRIVES_WITHIN: Duration = Duration::from_millis(50);
 
+/// The most bytes that wait for those of other event loops; with more, what is there is read at once.
+const WAITING: usize = 16 << 20;
+
 // The flags of the agent's records, as in `io.helenus.agent.requests.Packets`.
 const FROM_NODE: u8 = 1;
 const BEGIN: u8 = 2;
@@ -68,6 +71,11 @@ impl Frame {
         }
         Ok(Frame { arrived, bytes, records })
     }
+
+    /// The bytes in memory.
+    fn held(&self) -> usize {
+        self.bytes.capacity() + self.records.capacity() * size_of::<(i64, Range<usize>)>()
+    }
 }
 
 /// A record that the agent sent.
@@ -90,8 +98,11 @@ impl Tapped {
     pub(crate) fn take(&mut self, bytes: Vec<u8>) -> Result<(), &'static str> {
         let begun_ns = cpu_time_of_this_thread_ns();
         let frame = Frame::new(bytes, Instant::now());
-        self.cpu_ns += cpu_time_of_this_thread_ns() - begun_ns;
         self.frames.push(frame?);
+        if self.frames.iter().map(Frame::held).sum::<usize>() > WAITING {
+            self.read(Instant::now());
+        }
+        self.cpu_ns += cpu_time_of_this_thread_ns() - begun_ns;
         Ok(())
     }
 
@@ -239,6 +250,24 @@ mod tests {
         assert_eq!(in_order(&mut frames, early), [prepared, execute]);
         assert_eq!(in_order(&mut frames, early), [[0; 0]; 0]);
         assert_eq!(in_order(&mut frames, late), [later]);
+    }
+
+    /// A JVM that sends faster than its records are due.
+    #[test]
+    fn frames_without_end_are_read_before_they_are_due() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = helenus_recording::Manifest::new("test", "test");
+        let recorder = Recorder::create(&folder.path().join("recording"), manifest).unwrap();
+        let mut tapped = Tapped::new(recorder.clone(), "node".into(), "127.0.0.1:9042".parse().unwrap());
+        let bytes = packet_record(0, 70, 5, &vec![7; 1 << 20]);
+        let one = Frame::new(bytes.clone(), Instant::now()).unwrap().held();
+        for _ in 0..64 {
+            tapped.take(bytes.clone()).unwrap();
+            let held: usize = tapped.frames.iter().map(Frame::held).sum();
+            assert!(held <= WAITING + one, "{held}");
+        }
+        drop(tapped);
+        recorder.close().unwrap();
     }
 
     #[test]

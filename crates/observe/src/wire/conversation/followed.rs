@@ -41,7 +41,14 @@ impl Conversations {
                 .min_by_key(|(_, followed)| followed.abs_diff(wanted))
         })?;
         self.sample = sample;
-        self.all.retain(|client, _| sample.follows(client.port()));
+        let room = &mut self.room;
+        self.all.retain(|client, conversation| {
+            let is_followed = sample.follows(client.port());
+            if !is_followed {
+                room.change(conversation.accounted, 0);
+            }
+            is_followed
+        });
         Some(LeftOut { weight: all as f64 / followed as f64 })
     }
 
