@@ -1,14 +1,22 @@
 //! Samples of a JFR file, chunk by chunk.
 
 use super::{Error, ImportOptions, Sink, TimeAlignment};
+use crate::stacks::Frames;
 use crate::stacks::jfr::{ChunkSamples, HEADER, LARGEST_CHUNK, SampleEvent, announced_size, count_events};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
 
 /// The assumed sampling interval if neither the file nor the user gives one.
 const ASSUMED_INTERVAL_NS: i64 = 10_000_000;
 /// The number of bytes that are read at a time.
 const STEP: u64 = 8 << 20;
+
+/// The most methods whose timings are kept.
+const MOST_TIMED: usize = 10_000;
+/// The most classes of events that a note names.
+const MOST_NAMED: usize = 8;
+/// The event of [`Known::timings`].
+const METHOD_TIMING: &str = "method-timing";
 
 const CUT_OFF: &str = "the last chunk is cut off: the profiler still writes it, or was killed, or the file was not copied \
                        whole; end the recording (`asprof stop PID`, `jcmd PID JFR.stop`), and import its file again";
@@ -21,15 +29,51 @@ struct Known {
     classes: HashSet<i64>,
     /// Nanoseconds added to times, if the user gave the time of the first sample.
     shift_ns: Option<i64>,
+    /// Events that have a stack and are left out: their number by class.
+    left_out: BTreeMap<String, u64>,
+    /// The last timing of each traced method: when it was told, and the sum of its calls in nanoseconds. They count from the
+    /// start of the recording.
+    timings: BTreeMap<String, (i64, i64)>,
 }
 
-pub(super) fn read(mut from: impl Read, options: &ImportOptions, sink: &mut Sink<'_>) -> Result<(), Error> {
+pub(super) fn read(from: impl Read, options: &ImportOptions, sink: &mut Sink<'_>) -> Result<(), Error> {
     let mut known = Known::default();
+    read_chunks(from, &mut known, options, sink)?;
+    for (method, (time_ns, sum_ns)) in std::mem::take(&mut known.timings) {
+        let mut frames = Frames::default();
+        frames.push(&method, 'j');
+        sink.add(time_ns, METHOD_TIMING, sum_ns, (0, ""), frames.number(), || Ok::<_, Error>(&frames))?;
+    }
+    tell_left_out(&known.left_out, sink);
+    Ok(())
+}
+
+/// Refuses the format of JDK 7 and 8, which has another layout.
+fn refuse_old(head: &[u8]) -> Result<(), Error> {
+    match head {
+        [b'F', b'L', b'R', 0, 0, 0, minor @ ..] if minor.len() >= 2 => Err(Error::Other(format!(
+            "it has the old format 0.{} of JFR, which Oracle's JDK 7 and 8 write. Record with OpenJDK 8u262 or later, or with \
+             async-profiler; JDK Mission Control opens this file",
+            u16::from_be_bytes([minor[0], minor[1]])
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn read_chunks(
+    mut from: impl Read,
+    known: &mut Known,
+    options: &ImportOptions,
+    sink: &mut Sink<'_>,
+) -> Result<(), Error> {
     for number in 1u64.. {
         let mut chunk = Vec::new();
         from.by_ref().take(HEADER as u64).read_to_end(&mut chunk)?;
         if chunk.is_empty() {
             return Ok(());
+        }
+        if number == 1 {
+            refuse_old(&chunk)?;
         }
         let size = match announced_size(&chunk) {
             Ok(size) => size,
@@ -43,15 +87,15 @@ pub(super) fn read(mut from: impl Read, options: &ImportOptions, sink: &mut Sink
         let rest = size.map_or(LARGEST_CHUNK, |size| (size - HEADER) as u64);
         read_on(&mut from, rest, &mut chunk)?;
         if size != Some(chunk.len()) {
-            lose_chunk(&chunk, &known, CUT_OFF, 0, sink);
+            lose_chunk(&chunk, known, CUT_OFF, 0, sink);
             return Ok(());
         }
         let before = sink.samples();
-        match ChunkSamples::read(&chunk).map_err(Error::from).and_then(|read| take(&read, &mut known, options, sink)) {
+        match ChunkSamples::read(&chunk).map_err(Error::from).and_then(|read| take(&read, known, options, sink)) {
             Ok(()) => {}
             Err(Error::Malformed(error)) => {
                 let taken = sink.samples() - before;
-                lose_chunk(&chunk, &known, &format!("chunk {number} is broken ({error})"), taken, sink);
+                lose_chunk(&chunk, known, &format!("chunk {number} is broken ({error})"), taken, sink);
             }
             Err(error) => return Err(error),
         }
@@ -88,19 +132,6 @@ fn take(read: &ChunkSamples<'_>, known: &mut Known, options: &ImportOptions, sin
     if read.lost > 0 {
         sink.lose(read.lost, "the JVM lost them itself while it recorded");
     }
-    for class in &read.superseded {
-        sink.note(match *class {
-            "jdk.ExecutionSample" => {
-                "jdk.ExecutionSample is left out where there is jdk.CPUTimeSample, which counts the same CPU time exactly"
-                    .to_string()
-            }
-            "jdk.ObjectAllocationSample" => {
-                "jdk.ObjectAllocationSample is left out where there are the two TLAB events, which count the same bytes"
-                    .to_string()
-            }
-            part => format!("{part} is left out where there is jdk.ObjectAllocationSample, which has those bytes, too"),
-        });
-    }
     if options.place == TimeAlignment::ThisBoot && !read.ticks_are_ns {
         return Err(Error::Other(
             "its times are not CLOCK_MONOTONIC but the CPU's own counter; leave --this-boot away, and it is placed by its \
@@ -110,20 +141,33 @@ fn take(read: &ChunkSamples<'_>, known: &mut Known, options: &ImportOptions, sin
     }
     let given_ns = options.interval.map(|interval| i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX));
     let counted = read.counted().unwrap_or(SampleEvent::Counted.name());
-    let without_stack = read.each(|sample, frames| {
-        let wall_ns = sample.time_ns.saturating_add(read.epoch_offset_ns);
-        let time_ns = match options.place {
-            TimeAlignment::ThisBoot => sink.recorder.clock().from_monotonic_ns(sample.time_ns),
+    let Known { shift_ns, intervals, timings, .. } = known;
+    let clock = sink.recorder.clock();
+    let mut placed = |time_ns: i64| {
+        let wall_ns = time_ns.saturating_add(read.epoch_offset_ns);
+        match options.place {
+            TimeAlignment::ThisBoot => clock.from_monotonic_ns(time_ns),
             TimeAlignment::EndsAt(_) => wall_ns,
             TimeAlignment::BeginsAt(ns) => {
-                wall_ns.saturating_add(*known.shift_ns.get_or_insert_with(|| ns.saturating_sub(wall_ns)))
+                wall_ns.saturating_add(*shift_ns.get_or_insert_with(|| ns.saturating_sub(wall_ns)))
             }
-        };
+        }
+    };
+    let left_out = read.each(|sample, frames| {
+        let time_ns = placed(sample.time_ns);
         let event = if sample.event == SampleEvent::Counted { counted } else { sample.event.name() };
-        let stated = known.intervals.get(&sample.event).copied();
+        let stated = intervals.get(&sample.event).copied();
         let weight = match (sample.weight, sample.event) {
             (Some(weight), _) => weight,
-            (None, SampleEvent::Alloc | SampleEvent::Lock) => 0,
+            (
+                None,
+                SampleEvent::Alloc
+                | SampleEvent::Live
+                | SampleEvent::Lock
+                | SampleEvent::Malloc
+                | SampleEvent::Method
+                | SampleEvent::NativeLock,
+            ) => 0,
             (None, SampleEvent::Counted) => sample.count.saturating_mul(stated.unwrap_or(1)),
             (None, _) => sample.count.saturating_mul(given_ns.or(stated).unwrap_or_else(|| {
                 sink.note(format!(
@@ -134,8 +178,56 @@ fn take(read: &ChunkSamples<'_>, known: &mut Known, options: &ImportOptions, sin
         };
         sink.add(time_ns, event, weight, (sample.tid, &sample.thread), sample.stack, frames)
     })?;
-    if without_stack > 0 {
-        sink.lose(without_stack, "samples without a stack");
+    if left_out.without_stack > 0 {
+        sink.lose(left_out.without_stack, "samples without a stack");
     }
+    for (class, events) in left_out.others {
+        let known = known.left_out.entry(class).or_default();
+        *known = known.saturating_add(events);
+    }
+    read.each_timing(|method, time_ns, calls, sum_ns| {
+        if calls > 0 && (timings.len() < MOST_TIMED || timings.contains_key(method)) {
+            timings.insert(method.to_string(), (placed(time_ns), sum_ns));
+        }
+    })?;
     Ok(())
+}
+
+/// Names and counts the events with a stack that are not samples, or that nothing is known of.
+fn tell_left_out(left_out: &BTreeMap<String, u64>, sink: &mut Sink<'_>) {
+    let (mut others, mut unknown) = (Vec::new(), Vec::new());
+    for (class, events) in left_out {
+        let events_of = format!("{events} {class}");
+        match class.as_str() {
+            "jdk.ExecutionSample" => sink.note(format!(
+                "{events_of} are left out beside jdk.CPUTimeSample, which counts the same CPU time exactly"
+            )),
+            "jdk.ObjectAllocationSample" => {
+                sink.note(format!("{events_of} are left out beside the two TLAB events, which count the same bytes"))
+            }
+            "jdk.ObjectAllocationInNewTLAB" | "jdk.ObjectAllocationOutsideTLAB" => sink.note(format!(
+                "{events_of} are left out beside jdk.ObjectAllocationSample, which has those bytes, too"
+            )),
+            // The JDK has stacks in other events, too, and async-profiler in those about freed memory.
+            class if class.starts_with("jdk.") || class == "profiler.Free" => others.push(events_of),
+            _ => unknown.push((events_of, *events)),
+        }
+    }
+    if !others.is_empty() {
+        sink.note(format!("other events than samples have stacks, too, and are left out: {}", listed(others)));
+    }
+    let events = unknown.iter().map(|(_, events)| *events).fold(0, u64::saturating_add);
+    if events > 0 {
+        let named = unknown.into_iter().map(|(events_of, _)| events_of).collect();
+        sink.lose(events, &format!("events with a stack that Helenus does not know: {}", listed(named)));
+    }
+}
+
+fn listed(mut names: Vec<String>) -> String {
+    let more = names.len().saturating_sub(MOST_NAMED);
+    names.truncate(MOST_NAMED);
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    names.join(", ")
 }

@@ -364,7 +364,12 @@ impl ProfilerReader {
                     SampleEvent::Cpu | SampleEvent::Wall | SampleEvent::Native | SampleEvent::Counted => {
                         sample.count.saturating_mul(self.interval_ns)
                     }
-                    SampleEvent::Alloc | SampleEvent::Lock => sample.weight.unwrap_or_default(),
+                    SampleEvent::Alloc
+                    | SampleEvent::Live
+                    | SampleEvent::Lock
+                    | SampleEvent::Malloc
+                    | SampleEvent::Method
+                    | SampleEvent::NativeLock => sample.weight.unwrap_or_default(),
                 },
                 tid: sample.tid,
                 thread,

@@ -286,6 +286,13 @@ impl<'c> Item<'c> {
         self.chunk.classes.get(&self.class).map(|class| &class.kind)
     }
 
+    pub(super) fn float(mut self) -> Option<f32> {
+        if self.is_reference || self.is_list || !matches!(self.kind()?, Kind::Float) {
+            return None;
+        }
+        self.at.take(4).ok()?.first_chunk().map(|bytes| f32::from_be_bytes(*bytes))
+    }
+
     pub(super) fn number(mut self) -> Option<i64> {
         if self.is_reference || self.is_list {
             return None;

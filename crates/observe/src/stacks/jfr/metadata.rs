@@ -81,12 +81,20 @@ pub(super) fn read(mut reader: ByteReader<'_>) -> Result<HashMap<i64, Class>, Ma
             is_list: field.number("dimension").unwrap_or_default() > 0,
         });
         let id = class.number("id").ok_or(Malformed("a class without a number"))?;
-        let name = class.attribute("name").unwrap_or_default().to_string();
+        let name = current_name(class.attribute("name").unwrap_or_default());
         let kind = Kind::of(&name, fields.collect());
         classes.insert(id, Class { id, name, kind });
     }
     leave_out_empty_fields(&mut classes);
     Ok(classes)
+}
+
+/// The name that JDK 11 and later have for a class; JDK 9 and 10 have another prefix.
+fn current_name(name: &str) -> String {
+    match name.strip_prefix("com.oracle.jdk.") {
+        Some(event) => format!("jdk.{event}"),
+        None => name.to_string(),
+    }
 }
 
 /// Removes fields whose values take no bytes, so that the work per value is bounded by its size.

@@ -17,4 +17,4 @@ mod tests;
 
 pub use bytes::Malformed;
 pub use format::{HEADER, LARGEST_CHUNK, announced_size, chunk_size, count_events};
-pub use samples::{ChunkSamples, Sample, SampleEvent};
+pub use samples::{ChunkSamples, LeftOut, Sample, SampleEvent};

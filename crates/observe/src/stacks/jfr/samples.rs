@@ -2,16 +2,24 @@
 
 use super::bytes::Malformed;
 use super::format::{Chunk, Object};
-use super::settings::{ALLOCATION_SAMPLE, CPU_TIME_SAMPLE, EXECUTION_SAMPLE, IN_NEW_TLAB, OUTSIDE_TLAB, Settings};
-use super::stacks::Stacks;
+use super::settings::{
+    ALLOCATION_SAMPLE, CPU_TIME_SAMPLE, DATADOG_CONFIG, EXECUTION_SAMPLE, IN_NEW_TLAB, OUTSIDE_TLAB, Settings,
+};
+use super::stacks::{StackKey, Stacks, name};
 use crate::stacks::Frames;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 /// The most bytes of a thread's name; real names are shorter.
 const LONGEST_NAME: usize = 512;
 /// The most threads whose names are kept in memory.
 const THREADS_KEPT: usize = 1 << 14;
+/// The most bytes of the name of an event that is left out.
+const LONGEST_EVENT: usize = 100;
+
+pub(super) const METHOD_TRACE: &str = "jdk.MethodTrace";
+const METHOD_TIMING: &str = "jdk.MethodTiming";
+const CPU_TIME_LOST: &str = "jdk.CPUTimeSamplesLost";
 
 /// A sample: the state of a thread at one time.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +42,15 @@ pub enum SampleEvent {
     Cpu,
     Wall,
     Alloc,
+    /// An object that was alive when the recording ended.
+    Live,
     Lock,
+    /// A lock of native code, such as a mutex.
+    NativeLock,
+    /// Memory that native code allocated.
+    Malloc,
+    /// A call of a traced method.
+    Method,
     /// A thread in native code, which may be running or waiting there.
     Native,
     /// A sample triggered by something other than time; [`ChunkSamples::counted`] has its name.
@@ -48,7 +64,11 @@ impl SampleEvent {
             SampleEvent::Cpu => "cpu",
             SampleEvent::Wall => "wall",
             SampleEvent::Alloc => "alloc",
+            SampleEvent::Live => "live",
             SampleEvent::Lock => "lock",
+            SampleEvent::NativeLock => "native-lock",
+            SampleEvent::Malloc => "malloc",
+            SampleEvent::Method => "method",
             SampleEvent::Native => "native",
             SampleEvent::Counted => "counted",
         }
@@ -56,11 +76,15 @@ impl SampleEvent {
 
     pub(super) fn of(class: &str) -> Option<SampleEvent> {
         Some(match class {
-            EXECUTION_SAMPLE | CPU_TIME_SAMPLE => SampleEvent::Cpu,
+            EXECUTION_SAMPLE | CPU_TIME_SAMPLE | "datadog.ExecutionSample" => SampleEvent::Cpu,
             "jdk.NativeMethodSample" => SampleEvent::Native,
-            "profiler.WallClockSample" => SampleEvent::Wall,
-            IN_NEW_TLAB | OUTSIDE_TLAB | ALLOCATION_SAMPLE => SampleEvent::Alloc,
+            "profiler.WallClockSample" | "datadog.MethodSample" => SampleEvent::Wall,
+            IN_NEW_TLAB | OUTSIDE_TLAB | ALLOCATION_SAMPLE | "datadog.ObjectSample" => SampleEvent::Alloc,
+            "profiler.LiveObject" | "datadog.HeapLiveObject" => SampleEvent::Live,
             "jdk.JavaMonitorEnter" | "jdk.ThreadPark" => SampleEvent::Lock,
+            "profiler.NativeLock" => SampleEvent::NativeLock,
+            "profiler.Malloc" => SampleEvent::Malloc,
+            METHOD_TRACE => SampleEvent::Method,
             _ => return None,
         })
     }
@@ -79,8 +103,6 @@ pub struct ChunkSamples<'a> {
     pub intervals: HashMap<SampleEvent, i64>,
     /// Lost samples, as the file reports them.
     pub lost: u64,
-    /// Sample classes that were left out, because other classes have the same samples.
-    pub superseded: Vec<&'static str>,
     /// Ids of the sample classes to import.
     pub classes: HashSet<i64>,
 }
@@ -92,24 +114,22 @@ impl<'a> ChunkSamples<'a> {
         let (mut settings, mut lost) = (Settings::default(), 0u64);
         chunk.each_event(|class, event| {
             let name = class.name.as_str();
-            if SampleEvent::of(name).is_some() || name.starts_with("jdk.Active") {
+            let is_setting = name.starts_with("jdk.Active") || name == DATADOG_CONFIG;
+            if SampleEvent::of(name).is_some() || is_setting {
                 event.check()?;
                 settings.take(&chunk, name, event);
             }
-            if name == "jdk.CPUTimeSamplesLost" {
+            if name == CPU_TIME_LOST {
                 event.check()?;
                 lost = lost.saturating_add_signed(event.number("lostSamples").unwrap_or_default().max(0));
             }
             Ok(())
         })?;
-        let superseded = [EXECUTION_SAMPLE, ALLOCATION_SAMPLE, IN_NEW_TLAB, OUTSIDE_TLAB];
-        let superseded = superseded.into_iter().filter(|class| settings.is_superseded(class)).collect();
         Ok(ChunkSamples {
             epoch_offset_ns: chunk.epoch_offset_ns(),
             ticks_are_ns: chunk.ticks_are_ns(),
             intervals: settings.intervals(),
             lost,
-            superseded,
             classes: chunk.ids(|name| SampleEvent::of(name).is_some() && !settings.is_superseded(name)),
             chunk,
             settings,
@@ -121,32 +141,61 @@ impl<'a> ChunkSamples<'a> {
         self.settings.counted()
     }
 
-    /// Calls `take` with each sample and a decoder for its stack. Returns the number of samples that were skipped
-    /// because they have no stack.
+    /// Calls `take` with each sample and a decoder for its stack. Returns what was skipped.
     pub fn each<E: From<Malformed>>(
         &self,
         mut take: impl FnMut(&Sample, &mut dyn FnMut() -> Result<Rc<Frames>, Malformed>) -> Result<(), E>,
-    ) -> Result<u64, E> {
+    ) -> Result<LeftOut, E> {
         let (mut stacks, mut threads) = (Stacks::new(&self.chunk), Threads::default());
-        let (mut without_stack, mut taken) = (0, Ok(()));
+        let (mut left_out, mut taken) = (LeftOut::default(), Ok(()));
+        let mut others: HashMap<i64, u64> = HashMap::new();
         self.chunk.each_event(|class, event| {
+            let reference = |name: &str| event.get(name).and_then(|item| item.reference());
+            let stack = reference("stackTrace");
             let Some(of) = self.settings.event(&class.name, event).filter(|_| self.classes.contains(&class.id)) else {
+                let has_stack = stack.is_some_and(|stack| self.chunk.object(stack).is_some());
+                if has_stack && !class.name.starts_with("jdk.Active") {
+                    *others.entry(class.id).or_default() += 1;
+                }
                 return Ok(());
             };
-            let reference = event.get("stackTrace").and_then(|stack| stack.reference());
-            let stack = reference.map(|reference| stacks.number(reference)).transpose()?.flatten();
-            let (Some(reference), Some(stack)) = (reference, stack) else {
-                without_stack += 1;
+            let method = reference("method").filter(|_| of == SampleEvent::Method);
+            let key = stack.or(method.map(|_| (0, 0))).map(|stack| StackKey { stack, method });
+            let number = key.map(|key| stacks.number(key)).transpose()?.flatten();
+            let (Some(key), Some(number)) = (key, number) else {
+                left_out.without_stack += 1;
                 return Ok(());
             };
-            let sample = self.sample(of, event, threads.of(event), stack);
-            let mut frames = || stacks.frames(reference)?.ok_or(Malformed("a stack that is not there"));
+            let sample = self.sample(of, event, threads.of(event), number);
+            let mut frames = || stacks.frames(key)?.ok_or(Malformed("a stack that is not there"));
             if taken.is_ok() {
                 taken = take(&sample, &mut frames);
             }
             Ok(())
         })?;
-        taken.map(|()| without_stack)
+        for (class, count) in others {
+            let name = self.chunk.class_name(class).unwrap_or_default();
+            let name = &name[..name.floor_char_boundary(LONGEST_EVENT)];
+            *left_out.others.entry(name.to_string()).or_default() += count;
+        }
+        taken.map(|()| left_out)
+    }
+
+    /// Calls `take` with each timing of a method: the method, the time on the file's clock, the number of its calls since the
+    /// recording began, and their sum in nanoseconds.
+    pub fn each_timing(&self, mut take: impl FnMut(&str, i64, i64, i64)) -> Result<(), Malformed> {
+        self.chunk.each_event(|class, event| {
+            if class.name == METHOD_TIMING {
+                event.check()?;
+                let method = name(event.get("method").and_then(|method| method.object()), true);
+                let number = |name| event.number(name).unwrap_or_default().max(0);
+                let calls = number("invocations");
+                // Without a call, the average is a negative number.
+                let sum_ns = self.chunk.ticks_ns(number("average")).saturating_mul(calls);
+                take(&method, self.chunk.ticks_ns(number("startTime")), calls, sum_ns);
+            }
+            Ok(())
+        })
     }
 
     fn sample(&self, of: SampleEvent, event: Object<'_>, (tid, thread): (i64, Rc<str>), stack: i64) -> Sample {
@@ -158,15 +207,30 @@ impl<'a> ChunkSamples<'a> {
             weight: match of {
                 SampleEvent::Cpu => event.number("samplingPeriod").map(|ticks| chunk.ticks_ns(ticks)),
                 SampleEvent::Wall | SampleEvent::Native | SampleEvent::Counted => None,
-                SampleEvent::Alloc => bytes("tlabSize").or(bytes("allocationSize")).or(bytes("weight")),
-                SampleEvent::Lock => event.number("duration").map(|ticks| chunk.ticks_ns(ticks)),
+                SampleEvent::Alloc | SampleEvent::Live | SampleEvent::Malloc => {
+                    let sampled = || Some((bytes("size")? as f64 * f64::from(event.get("weight")?.float()?)) as i64);
+                    let bytes = bytes("tlabSize").or_else(|| bytes("allocationSize")).or_else(|| bytes("weight"));
+                    bytes.or_else(sampled).or_else(|| event.number("size"))
+                }
+                SampleEvent::Lock | SampleEvent::NativeLock | SampleEvent::Method => {
+                    event.number("duration").map(|ticks| chunk.ticks_ns(ticks))
+                }
             },
-            count: event.number("samples").unwrap_or(1),
+            count: event.number("samples").or_else(|| event.number("weight")).unwrap_or(1),
             tid,
             thread,
             stack,
         }
     }
+}
+
+/// The events of a chunk that have a stack, or should have one, and are not taken.
+#[derive(Debug, Default)]
+pub struct LeftOut {
+    /// Samples without a stack.
+    pub without_stack: u64,
+    /// Events of other classes that have a stack: their number by class.
+    pub others: BTreeMap<String, u64>,
 }
 
 /// Ids and names of threads, by the threads' numbers in the file.

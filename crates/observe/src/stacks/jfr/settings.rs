@@ -11,6 +11,8 @@ const WALL_INTERVAL_NS: i64 = 50_000_000;
 pub(super) const EXECUTION_SAMPLE: &str = "jdk.ExecutionSample";
 /// The class of CPU time samples of JDK 25 and later, each of which has the CPU time that it represents.
 pub(super) const CPU_TIME_SAMPLE: &str = "jdk.CPUTimeSample";
+/// The class that has the sampling intervals of Datadog's profiler.
+pub(super) const DATADOG_CONFIG: &str = "datadog.DatadogProfilerConfig";
 pub(super) const ALLOCATION_SAMPLE: &str = "jdk.ObjectAllocationSample";
 pub(super) const IN_NEW_TLAB: &str = "jdk.ObjectAllocationInNewTLAB";
 pub(super) const OUTSIDE_TLAB: &str = "jdk.ObjectAllocationOutsideTLAB";
@@ -43,6 +45,13 @@ impl Settings {
                 self.is_async_profiler |= event.text("name").is_some_and(|name| name.starts_with("async-profiler"));
             }
             "jdk.ActiveSetting" => self.set(chunk, event),
+            DATADOG_CONFIG => {
+                for (name, of) in [("cpuInterval", SampleEvent::Cpu), ("wallInterval", SampleEvent::Wall)] {
+                    if let Some(ms) = event.number(name).filter(|ms| *ms > 0) {
+                        self.periods_ns.insert(of, ms.saturating_mul(1_000_000));
+                    }
+                }
+            }
             EXECUTION_SAMPLE => self.saw_waiting = self.saw_waiting || is_waiting(&state(event)),
             _ => {
                 self.seen.extend(sampled(class));

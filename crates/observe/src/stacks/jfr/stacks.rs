@@ -41,12 +41,22 @@ impl<K: Eq + std::hash::Hash, T> Kept<K, T> {
     }
 }
 
+/// A stack by its number in the file, and the method to add as its innermost frame, if any. The number is 0 where there
+/// is only the method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct StackKey {
+    /// Class and number of the stack.
+    pub(super) stack: (i64, i64),
+    /// Class and number of the method.
+    pub(super) method: Option<(i64, i64)>,
+}
+
 /// Stacks of a chunk by their numbers in the file.
 pub(super) struct Stacks<'c> {
     chunk: &'c Chunk<'c>,
     /// Stack numbers as in the table `stacks`; None for stacks that are not in the file.
-    numbers: HashMap<i64, Option<i64>>,
-    frames: Kept<i64, Rc<Frames>>,
+    numbers: HashMap<StackKey, Option<i64>>,
+    frames: Kept<StackKey, Rc<Frames>>,
     /// Names of methods by id, and whether they are Java methods.
     names: Kept<(i64, bool), Rc<str>>,
     kinds: HashMap<i64, char>,
@@ -62,22 +72,45 @@ impl<'c> Stacks<'c> {
     }
 
     /// The number of the stack in recordings; None if the reference is invalid.
-    pub(super) fn number(&mut self, reference: (i64, i64)) -> Result<Option<i64>, Malformed> {
-        if let Some(number) = self.numbers.get(&reference.1) {
+    pub(super) fn number(&mut self, key: StackKey) -> Result<Option<i64>, Malformed> {
+        if let Some(number) = self.numbers.get(&key) {
             return Ok(*number);
         }
-        let number = self.frames(reference)?.map(|frames| frames.number());
-        self.numbers.insert(reference.1, number);
+        let number = self.frames(key)?.map(|frames| frames.number());
+        self.numbers.insert(key, number);
         Ok(number)
     }
 
-    pub(super) fn frames(&mut self, reference: (i64, i64)) -> Result<Option<Rc<Frames>>, Malformed> {
-        if let Some(frames) = self.frames.texts.get(&reference.1) {
+    pub(super) fn frames(&mut self, key: StackKey) -> Result<Option<Rc<Frames>>, Malformed> {
+        if let Some(frames) = self.frames.texts.get(&key) {
             return Ok(Some(Rc::clone(frames)));
         }
-        let Some(frames) = self.read(reference)?.map(Rc::new) else { return Ok(None) };
-        self.frames.keep(reference.1, Rc::clone(&frames), frames.names.len() + frames.kinds.len());
+        let read = match key.method {
+            None => self.read(key.stack)?,
+            Some(method) => Some(self.read_in(key.stack, method)?),
+        };
+        let Some(frames) = read.map(Rc::new) else { return Ok(None) };
+        self.frames.keep(key, Rc::clone(&frames), frames.names.len() + frames.kinds.len());
         Ok(Some(frames))
+    }
+
+    /// The frames of a method and of its callers. The file may have the method among these already.
+    fn read_in(&mut self, stack: (i64, i64), method: (i64, i64)) -> Result<Frames, Malformed> {
+        let callers = self.frames(StackKey { stack, method: None })?;
+        let mut frames = callers.map_or_else(Frames::default, |callers| (*callers).clone());
+        let name = name(self.chunk.object(method), true);
+        self.pay(frames.names.len() + name.len())?;
+        if frames.names.rsplit(';').next() != Some(&*name) {
+            frames.push(&name[..name.floor_char_boundary(LONGEST)], 'j');
+        }
+        Ok(frames)
+    }
+
+    /// Takes some bytes of text off the limit.
+    fn pay(&mut self, bytes: usize) -> Result<(), Malformed> {
+        let left = self.left.checked_sub(bytes);
+        self.left = left.ok_or(Malformed("its stacks unpack to more than 24 times its size and 32 MiB"))?;
+        Ok(())
     }
 
     /// The frames of a stack; the file has them from the innermost to the outermost.
@@ -92,10 +125,7 @@ impl<'c> Stacks<'c> {
         for frame in listed.into_iter().rev() {
             let kind = self.kind(frame);
             let name = self.name(frame, matches!(kind, 'j' | 'l' | '1' | 'i'));
-            self.left = self
-                .left
-                .checked_sub(name.len() + 1)
-                .ok_or(Malformed("its stacks unpack to more than 24 times its size and 32 MiB"))?;
+            self.pay(name.len() + 1)?;
             if frames.names.len() + name.len() > LONGEST {
                 return Err(Malformed("a stack whose names are longer than 4 MiB"));
             }
@@ -127,7 +157,7 @@ impl<'c> Stacks<'c> {
     }
 }
 
-fn name(method: Option<Object<'_>>, is_java: bool) -> Rc<str> {
+pub(super) fn name(method: Option<Object<'_>>, is_java: bool) -> Rc<str> {
     let class = method.and_then(|method| method.get("type")?.object()?.text("name")).unwrap_or_default();
     let name = method.and_then(|method| method.text("name")).unwrap_or("unknown".into());
     match (class.is_empty(), is_java) {
