@@ -3,7 +3,8 @@
 //! Source: Brendan Gregg, FlameGraph, the stackcollapse programs.
 
 use super::lines::{Line, Lines};
-use super::{Error, ImportOptions, Sink, TimeAlignment, kind_of};
+use super::recognized::is_comment;
+use super::{Error, ImportOptions, Sink, TimeAlignment, kind_of, named};
 use crate::stacks::Frames;
 use std::io::BufRead;
 
@@ -22,8 +23,10 @@ enum Weight {
     Part(f64),
 }
 
+/// Whether a line is a stack. A weight alone may be anything, although it is the stack of a
+/// thread without a name or frames.
 pub(super) fn is_line(line: &str) -> bool {
-    parse(line).is_some()
+    parse(line).is_some_and(|folded| !folded.thread.is_empty() || !folded.frames.kinds.is_empty())
 }
 
 pub(super) fn read(from: impl BufRead, options: &ImportOptions, sink: &mut Sink<'_>) -> Result<(), Error> {
@@ -57,10 +60,14 @@ pub(super) fn read(from: impl BufRead, options: &ImportOptions, sink: &mut Sink<
             }
         };
         // Some files begin with comment lines, which may end with a number.
-        if line.trim().is_empty() || line.starts_with('#') {
+        if line.trim().is_empty() || is_comment(&line) {
             continue;
         }
         let Some(folded) = parse(&line) else {
+            if taken == 0 {
+                sink.note("lines before the first stack are not read");
+                continue;
+            }
             sink.lose_line("lines without a weight", lines.number);
             continue;
         };
@@ -106,13 +113,12 @@ fn parse(line: &str) -> Option<Folded<'_>> {
     let (stack, weight) = line.trim_end().rsplit_once([' ', '\t'])?;
     let weight = weight_of(weight)?;
     let (root, rest) = stack.split_once(';').map_or((stack, None), |(root, rest)| (root, Some(rest)));
-    if root.trim().is_empty() {
-        return None;
-    }
     let mut frames = Frames::default();
     for name in rest.into_iter().flat_map(|rest| rest.split(';')) {
         frames.push(name, kind_of(name));
     }
+    // Threads without a name, such as virtual ones, have an empty first frame.
+    let root = if root.trim().is_empty() { "" } else { root };
     let (thread, tid) = named(root).unwrap_or((root, 0));
     Some(Folded { tid, thread, frames, weight })
 }
@@ -125,12 +131,6 @@ fn weight_of(word: &str) -> Option<Weight> {
     let is_number = word.starts_with(|c: char| c.is_ascii_digit() || c == '.')
         && word.bytes().all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte));
     word.parse::<f64>().ok().filter(|part| is_number && part.is_finite()).map(Weight::Part)
-}
-
-/// A thread as async-profiler writes it: `[name tid=12]`.
-fn named(root: &str) -> Option<(&str, i64)> {
-    let (name, tid) = root.strip_prefix('[')?.strip_suffix(']')?.rsplit_once(" tid=")?;
-    Some((name, tid.parse().ok()?))
 }
 
 /// Whether there is another number before the last one.

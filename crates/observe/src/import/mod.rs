@@ -1,4 +1,5 @@
-//! Import of samples taken by other tools: JFR files, output of `perf script`, folded stacks.
+//! Import of samples taken by other tools: JFR files, profiles of pprof, folded stacks, and the output of `perf script`,
+//! bpftrace and bcc; compressed with gzip or not.
 //!
 //! The importer does not trust a file's contents. It imports complete samples, counts others as lost in the table
 //! `sources`, and notes losses that it can't count in the manifest.
@@ -7,6 +8,10 @@ mod folded;
 mod jfr;
 mod lines;
 mod perf;
+mod pprof;
+mod printed;
+mod recognized;
+mod unpack;
 
 use crate::stacks::{Frames, jfr::Malformed};
 use helenus_cassandra::threads::thread_group;
@@ -16,9 +21,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::{BufRead, Read};
 use std::ops::Deref;
 use std::time::Duration;
-
-/// The number of bytes that are read to detect the format of a file.
-const SNIFFED_BYTES: u64 = 1 << 16;
 
 /// After this many bytes of new names, the import pauses this long, so that the recorder can write them.
 const AT_ONCE: usize = 128 << 20;
@@ -33,6 +35,12 @@ pub enum ImportFormat {
     Perf,
     /// Folded stacks: one stack per line, followed by its weight.
     Folded,
+    /// profile.proto of pprof.
+    Pprof,
+    /// Stacks as bpftrace prints its maps.
+    Bpftrace,
+    /// Stacks as profile, offcputime and stackcount of bcc print them.
+    Bcc,
 }
 
 impl ImportFormat {
@@ -42,6 +50,9 @@ impl ImportFormat {
             ImportFormat::Jfr => "jfr",
             ImportFormat::Perf => "perf-script",
             ImportFormat::Folded => "folded",
+            ImportFormat::Pprof => "pprof",
+            ImportFormat::Bpftrace => "bpftrace",
+            ImportFormat::Bcc => "bcc",
         }
     }
 }
@@ -63,7 +74,7 @@ pub struct ImportOptions {
     pub format: Option<ImportFormat>,
     /// The node that the samples belong to.
     pub node: String,
-    /// The event of folded stacks; cpu by default.
+    /// The event of stacks whose format has none; cpu by default.
     pub event: Option<String>,
     /// Time or amount that one sample represents; None for the file's own value.
     pub interval: Option<Duration>,
@@ -103,17 +114,21 @@ pub enum Error {
 }
 
 /// Imports one file into a recording.
-pub fn import(recorder: &Recorder, mut from: impl BufRead, options: &ImportOptions) -> Result<Imported, Error> {
+pub fn import(recorder: &Recorder, from: impl BufRead, options: &ImportOptions) -> Result<Imported, Error> {
     let begun_ns = cpu_time_of_this_thread_ns();
-    let head = head(&mut from)?;
+    let unpacked = unpack::Unpacked::of(from)?;
+    let is_broken = unpacked.broken();
+    let mut from = unpacked.from;
+    let head = recognized::head(&mut from)?;
     let format = match options.format {
         Some(format) => format,
-        None => looks_like(&head)?,
+        None => recognized::format(&head)?,
     };
+    let has_no_event = matches!(format, ImportFormat::Folded | ImportFormat::Bpftrace | ImportFormat::Bcc);
     let only =
         |option: &str, of: &str| Err(Error::Other(format!("{option} is for {of}, and this is {}", format.name())));
-    if options.event.is_some() && format != ImportFormat::Folded {
-        return only("--event", "folded stacks");
+    if options.event.is_some() && !has_no_event {
+        return only("--event", "folded stacks and those of bpftrace and bcc");
     }
     if options.ghz.is_some() && format != ImportFormat::Perf {
         return only("--ghz", "what perf script prints");
@@ -124,60 +139,13 @@ pub fn import(recorder: &Recorder, mut from: impl BufRead, options: &ImportOptio
         ImportFormat::Jfr => jfr::read(whole, options, &mut sink)?,
         ImportFormat::Perf => perf::read(whole, options, &mut sink)?,
         ImportFormat::Folded => folded::read(whole, options, &mut sink)?,
+        ImportFormat::Pprof => pprof::read(whole, options, &mut sink)?,
+        ImportFormat::Bpftrace | ImportFormat::Bcc => printed::read(whole, format, options, &mut sink)?,
+    }
+    if is_broken.get() {
+        sink.lose_uncounted("the compressed file is cut off or damaged; what is behind that can't be unpacked");
     }
     sink.end(begun_ns)
-}
-
-/// The beginning of a file, up to and including its first line that is no comment. perf's comments about a large
-/// machine can be long, and so can a deep stack.
-fn head(from: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    loop {
-        let before = head.len();
-        from.by_ref().take(SNIFFED_BYTES).read_to_end(&mut head)?;
-        let is_text = !head.contains(&0);
-        let mut lines = head.split_inclusive(|byte| *byte == b'\n');
-        let has_line =
-            lines.any(|line| line.ends_with(b"\n") && line.trim_ascii().first().is_some_and(|byte| *byte != b'#'));
-        if head.len() == before || !is_text || has_line || head.len() as u64 >= lines::LONGEST {
-            return Ok(head);
-        }
-    }
-}
-
-fn looks_like(head: &[u8]) -> Result<ImportFormat, Error> {
-    let other = |text: &str| Err(Error::Other(text.to_string()));
-    if head.is_empty() {
-        return other("it is empty");
-    }
-    if head.starts_with(b"FLR\0") {
-        return Ok(ImportFormat::Jfr);
-    }
-    if head.starts_with(&[0x1f, 0x8b]) {
-        return other("it is compressed; unpack it with gunzip first");
-    }
-    if head.starts_with(b"PERFILE2") {
-        return other(
-            "it is perf's own file, which only perf reads: run `perf script -i FILE > FILE.txt` and import that",
-        );
-    }
-    let text = String::from_utf8_lossy(head);
-    // Skip the byte order mark.
-    let text = text.trim_start_matches('\u{feff}');
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
-    let Some(first) = lines.next() else {
-        return other("it has comments alone, and no sample");
-    };
-    if perf::looks_like(first) {
-        return Ok(ImportFormat::Perf);
-    }
-    if folded::is_line(first) {
-        return Ok(ImportFormat::Folded);
-    }
-    other(
-        "it is neither a JFR file, nor what `perf script` prints, nor folded stacks (frames with ; between them, and a \
-         weight); where it is one of them after all, say which with --format",
-    )
 }
 
 /// Writes samples into a recording.
@@ -301,8 +269,10 @@ impl<'a> Sink<'a> {
     fn end(self, begun_ns: i64) -> Result<Imported, Error> {
         let (node, imported) = (self.node.to_string(), self.imported);
         let (Some(first_ns), Some(last_ns)) = (self.first_ns, self.last_ns) else {
-            let why =
-                if imported.losses.is_empty() { String::new() } else { format!(": {}", imported.losses.join("; ")) };
+            // Notes of other formats are about samples.
+            let notes = imported.notes.iter().filter(|_| imported.format == ImportFormat::Jfr);
+            let told: Vec<&str> = imported.losses.iter().chain(notes).map(String::as_str).collect();
+            let why = if told.is_empty() { String::new() } else { format!(": {}", told.join("; ")) };
             return Err(Error::Other(format!("there is no sample in it{why}")));
         };
         self.recorder.append(SourceReport {
@@ -332,6 +302,12 @@ impl<'a> Sink<'a> {
         })?;
         Ok(imported)
     }
+}
+
+/// A thread as async-profiler writes it, and Helenus where threads share a name: `[name tid=12]`.
+fn named(thread: &str) -> Option<(&str, i64)> {
+    let (name, tid) = thread.strip_prefix('[')?.strip_suffix(']')?.rsplit_once(" tid=")?;
+    Some((name, tid.parse().ok()?))
 }
 
 /// The kind of a frame of folded stacks: from the suffix that some tools append to a name, such as `_[j]`, otherwise

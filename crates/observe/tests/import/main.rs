@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod formats;
 mod hostile;
 mod made;
 mod memory;
@@ -236,7 +237,6 @@ fn cycles_are_cycles_until_somebody_says_how_many_make_a_nanosecond() {
 fn files_that_are_none_of_them_say_what_they_are() {
     for (bytes, says) in [
         (&b""[..], "empty"),
-        (b"\x1f\x8b\x08rest", "gunzip"),
         (b"PERFILE2....", "perf script"),
         (b"hello there\nand so on\n", "--format"),
         (b"# nothing\n", "no sample"),

@@ -1,6 +1,7 @@
 //! Real files with some bytes changed. No change may make the reader panic, hang, use much memory, or report more
 //! samples than it wrote. The changes are the same in each run.
 
+use crate::formats::{gzip, pprof};
 use crate::memory::most_held;
 use crate::profiles::{PROFILES, fixture, profile};
 use crate::{JDK, PERF, PROFILER, options};
@@ -98,6 +99,28 @@ fn what_perf_prints() {
     let mut files = profiles(".txt");
     files.push(PERF.as_bytes().to_vec());
     survives(ImportFormat::Perf, &files, 60);
+}
+
+#[test]
+fn what_bpftrace_and_bcc_print() {
+    let bpftrace = "@[\n    vfs_read+1\n    do_syscall_64+20\n, \n    read+20\n, java, 4711]: 56\n".repeat(20);
+    survives(ImportFormat::Bpftrace, &[bpftrace.into_bytes()], 200);
+    let bcc = "    vfs_read\n    entry_SYSCALL_64\n    --\n    read\n    -                java (25036)\n        4\n\n"
+        .repeat(20);
+    survives(ImportFormat::Bcc, &[bcc.into_bytes()], 200);
+}
+
+#[test]
+fn profiles_of_pprof() {
+    survives(ImportFormat::Pprof, &[pprof()], 300);
+}
+
+#[test]
+fn compressed_files() {
+    // In many parts, so that a change leaves the parts before it whole.
+    let in_parts = |file: &Vec<u8>| file.split_inclusive(|byte| *byte == b'\n').flat_map(gzip).collect();
+    let files: Vec<Vec<u8>> = profiles(".folded").iter().map(in_parts).collect();
+    survives(ImportFormat::Folded, &files, 60);
 }
 
 #[test]

@@ -73,6 +73,7 @@ pub const PROFILES: &[&str] = &[
     "jdk-17-half.jfr.gz",
     "jdk-21.jfr.gz",
     "jdk-25.jfr.gz",
+    "jdk-25-methods.jfr.gz",
     "perf-flat.txt",
     "perf-srcline.txt",
     "perf-no-time.txt",

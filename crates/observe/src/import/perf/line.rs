@@ -5,6 +5,8 @@
 pub(super) struct Header<'a> {
     pub(super) comm: &'a str,
     pub(super) tid: i64,
+    /// Whether perf printed only one of the thread's name and id, or none.
+    pub(super) is_bare: bool,
     /// The time on perf's clock, which counts from the boot; None if perf printed no time.
     pub(super) time_ns: Option<i64>,
     /// Number of events that the sample represents.
@@ -42,33 +44,47 @@ type Words<'a> = [(usize, &'a str)];
 
 fn timed<'a>(line: &'a str, words: &Words<'a>) -> Option<Header<'a>> {
     let time_of = |word: &str| seconds(word.strip_suffix(':')?);
-    words.iter().enumerate().skip(1).find_map(|(time_at, (_, word))| {
+    words.iter().enumerate().find_map(|(time_at, (_, word))| {
         let time_ns = time_of(word)?;
         let (period, event, rest) = event(line, words, time_at + 1)?;
         // The thread id is the last number before the time. A command may contain numbers, and the CPU is one, too.
         let thread = words[..time_at].iter().rev().find_map(|(begins, word)| Some((*begins, tid(word)?)));
         let (comm_ends, tid) = thread.unwrap_or((words[time_at].0, 0));
-        Some(Header { comm: line[..comm_ends].trim(), tid, time_ns: Some(time_ns), period, event, rest })
+        let comm = line[..comm_ends].trim();
+        let is_bare = comm.is_empty() || thread.is_none();
+        Some(Header { comm, tid, is_bare, time_ns: Some(time_ns), period, event, rest })
     })
 }
 
+/// Without a time, the width of its fields tells numbers apart: perf prints an id at least 5 characters wide, and a period 10.
+/// Other numbers belong to the command.
 fn timeless<'a>(line: &'a str, words: &Words<'a>) -> Option<Header<'a>> {
-    let is_cpu = |word: &str| word.starts_with('[') && word.ends_with(']');
-    words.iter().enumerate().skip(2).find_map(|(event_at, _)| {
+    let is_cpu = |at: usize| words[at].1.starts_with('[') && words[at].1.ends_with(']');
+    let end = |at: usize| words[at].0 + words[at].1.len();
+    // The characters from the end of the word before to an offset within this one.
+    let width = |at: usize, to: usize| words[at].0 + to - at.checked_sub(1).map_or(0, end);
+    let id = |at: usize| {
+        let word = words[at].1;
+        let is_wide = |to: usize| at == 0 || width(at, to) > 5 || words.get(at + 1).is_some() && is_cpu(at + 1);
+        tid(word).filter(|_| is_wide(word.find('/').unwrap_or(word.len())))
+    };
+    words.iter().enumerate().skip(1).find_map(|(event_at, _)| {
         let (None, event, rest) = event(line, words, event_at)? else { return None };
-        let mut before = words[..event_at].iter().rev().peekable();
-        // If there are two numbers, they are the thread id and the period, which perf prints ten characters wide; or
-        // the command ends with a number.
-        let period = before.next_if(|(begins, word)| {
-            let (behind, other) = words[..event_at - 1].last().map_or((0, ""), |(at, word)| (at + word.len(), *word));
-            let is_period = is_cpu(other) || other.contains('/') || begins + word.len() > behind + 10;
-            word.parse::<u64>().is_ok() && is_period && (is_cpu(other) || tid(other).is_some())
-        });
-        before.next_if(|(_, word)| is_cpu(word));
-        let (begins, word) = before.next()?;
-        let (comm, tid) = (line[..*begins].trim(), tid(word)?);
-        let period = period.and_then(|(_, word)| word.parse().ok());
-        (!comm.is_empty()).then_some(Header { comm, tid, time_ns: None, period, event, rest })
+        let mut before = event_at;
+        let period = words[before - 1].1.parse::<i64>().ok().filter(|period| *period >= 0);
+        let is_period = before >= 2 && (is_cpu(before - 2) || width(before - 1, words[before - 1].1.len()) > 10);
+        let period = period.filter(|_| is_period);
+        before -= usize::from(period.is_some());
+        before -= usize::from(before > 0 && is_cpu(before - 1));
+        let tid = before.checked_sub(1).and_then(id);
+        before -= usize::from(tid.is_some());
+        let comm = line[..words.get(before)?.0].trim();
+        let is_bare = comm.is_empty() || tid.is_none();
+        // The text of a tracepoint has words with a colon, too.
+        let is_sample = !is_bare || rest.trim().is_empty() || frame(rest).is_some();
+        let has_thread = !comm.is_empty() || tid.is_some();
+        let tid = tid.unwrap_or_default();
+        (has_thread && is_sample).then_some(Header { comm, tid, is_bare, time_ns: None, period, event, rest })
     })
 }
 
@@ -180,6 +196,19 @@ mod tests {
             ("dd  1.5: cpu-clock: ", "dd", 0, Some(1_500_000_000)),
             ("worker 1  9 U      1.5:   10 cpu-clock: ", "worker 1", 9, Some(1_500_000_000)),
             ("dd  9 2026-11-27 09:28:18.895286  1.5:   10 cpu-clock: ", "dd", 9, Some(1_500_000_000)),
+            // One of name and id, or neither.
+            (" 4711 cpu-clock: ", "", 4711, None),
+            ("  4711/4712  cpu-clock: ", "", 4712, None),
+            ("server cpu-clock: ", "server", 0, None),
+            ("worker 1 cpu-clock: ", "worker 1", 0, None),
+            (" 1268.896021: cpu-clock: ", "", 0, Some(1_268_896_021_000)),
+            (" 1268.896021:   10 cpu-clock: ", "", 0, Some(1_268_896_021_000)),
+            // A command that looks like ids.
+            ("a/b 12/3    4268 cpu-clock: ", "a/b 12/3", 4268, None),
+            ("a/b 12/3    4268     250000 cpu-clock: ", "a/b 12/3", 4268, None),
+            ("a/b 12/3  4267/4268  cpu-clock: ", "a/b 12/3", 4268, None),
+            ("a/b 12/3 cpu-clock: ", "a/b 12/3", 0, None),
+            ("a/b 12/3  4268 [001]  1.5:   10 cpu-clock: ", "a/b 12/3", 4268, Some(1_500_000_000)),
         ] {
             let read = header(line).unwrap();
             assert_eq!((read.comm, read.tid, read.time_ns, read.event), (comm, tid, time_ns, "cpu-clock"), "{line}");

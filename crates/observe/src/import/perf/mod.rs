@@ -6,6 +6,7 @@
 mod line;
 
 use super::lines::{Line, Lines};
+use super::recognized::is_comment;
 use super::{Error, ImportOptions, Sink, TimeAlignment};
 use crate::stacks::Frames;
 use line::{Header, frame, header, reference, without_modifiers};
@@ -63,10 +64,13 @@ impl<T: Eq + Hash> Once<T> {
 }
 
 /// Whether a file begins like the output of `perf script`.
-pub(super) fn looks_like(first: &str) -> bool {
-    // A line that ends with a count would be a folded stack.
-    header(first)
-        .is_some_and(|header| header.time_ns.is_some() || frame(header.rest).is_some() || header.rest.trim().is_empty())
+pub(super) fn looks_like(first: &str, second: &str) -> bool {
+    // A line that ends with a count would be a folded stack. Lines of prose may end with a colon.
+    let has_frames = second.starts_with(char::is_whitespace) && frame(second).is_some();
+    header(first).is_some_and(|header| match header.is_bare {
+        true if header.time_ns.is_none() => has_frames || frame(header.rest).is_some(),
+        _ => header.time_ns.is_some() || frame(header.rest).is_some() || header.rest.trim().is_empty(),
+    })
 }
 
 pub(super) fn read(from: impl BufRead, options: &ImportOptions, sink: &mut Sink<'_>) -> Result<(), Error> {
@@ -77,7 +81,7 @@ pub(super) fn read(from: impl BufRead, options: &ImportOptions, sink: &mut Sink<
         threads: Once::default(),
         stacks: Once::default(),
         epoch_offset_ns: None,
-        has_times: None,
+        shape: None,
         has_frames: false,
         has_files: false,
     };
@@ -124,8 +128,9 @@ struct Reading<'o> {
     stacks: Once<Frames>,
     /// Nanoseconds added to perf's times, if the file gives the offset.
     epoch_offset_ns: Option<i64>,
-    /// Whether perf printed times: the first sample tells, because perf prints them for all samples or for none.
-    has_times: Option<bool>,
+    /// Whether perf printed times, and only one of a thread's name and id: the first sample tells, because perf prints the
+    /// same fields for all samples.
+    shape: Option<(bool, bool)>,
     has_frames: bool,
     /// Whether perf printed the file of each frame in parentheses.
     has_files: bool,
@@ -152,7 +157,7 @@ impl Reading<'_> {
                 self.close(open.take());
                 continue;
             }
-            if line.starts_with('#') {
+            if is_comment(&line) {
                 self.epoch_offset_ns = self.epoch_offset_ns.or_else(|| reference(&line));
                 continue;
             }
@@ -167,7 +172,7 @@ impl Reading<'_> {
             if let Some(header) = header {
                 self.close(open.take());
                 lines.has_sample = true;
-                self.has_times.get_or_insert(header.time_ns.is_some());
+                self.shape.get_or_insert((header.time_ns.is_some(), header.is_bare));
                 match header.event.starts_with("PERF_RECORD_") {
                     true => lose(&header, sink),
                     false => open = Some(self.begin(&header, sink)),
@@ -191,9 +196,12 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Parses the header of a sample. If the first header had a time, a line without a time is no header.
+    /// Parses the header of a sample. The first header has the fields of all.
     fn header<'l>(&self, line: &'l str) -> Option<Header<'l>> {
-        header(line).filter(|header| self.has_times.is_none_or(|has_times| has_times == header.time_ns.is_some()))
+        let is_alike = |header: &Header<'_>, (is_timed, is_bare): (bool, bool)| {
+            header.time_ns.is_some() == is_timed && (is_timed || is_bare || !header.is_bare)
+        };
+        header(line).filter(|header| self.shape.is_none_or(|shape| is_alike(header, shape)))
     }
 
     /// Whether a line without a newline at its end is complete.
@@ -243,7 +251,11 @@ impl Reading<'_> {
         let frames: Vec<_> = frame(header.rest).into_iter().collect();
         self.has_files |= !frames.is_empty() && header.rest.ends_with(')');
         // perf's placeholder for a thread whose command it does not know.
-        let thread = if header.comm.is_empty() { format!(":{}", header.tid) } else { header.comm.to_string() };
+        let thread = match header.comm {
+            "" if header.is_bare && header.tid == 0 => String::new(),
+            "" => format!(":{}", header.tid),
+            comm => comm.to_string(),
+        };
         Open {
             is_whole: !frames.is_empty(),
             frames,
