@@ -69,7 +69,7 @@ CREATE TABLE disks (
   `busy_ns` BIGINT
 ) USING PARQUET LOCATION '{recording}/disks';
 
--- Events during the recording. The node's log tells of compactions, flushes, schema changes, nodes up and down, long collections, and warnings, without the texts of statements. The recorder sees when the node's process ended or was started again, and when it answered nobody.
+-- Events during the recording. The node's log tells of compactions, flushes, repair, streaming, hints, schema changes, nodes up and down, long collections and pauses, time-outs, and warnings, without the texts of statements. The recorder sees when the node's process ended or was started again, and when it answered nobody.
 CREATE TABLE events (
   `time_ns` BIGINT,
   `node` STRING,

@@ -97,14 +97,14 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "events", since: 1, time: "time_ns",
-        meaning: "Events during the recording. The node's log tells of compactions, flushes, schema changes, nodes up and down, long collections, and warnings, without the texts of statements. The recorder sees when the node's process ended or was started again, and when it answered nobody.",
+        meaning: "Events during the recording. The node's log tells of compactions, flushes, repair, streaming, hints, schema changes, nodes up and down, long collections and pauses, time-outs, and warnings, without the texts of statements. The recorder sees when the node's process ended or was started again, and when it answered nobody.",
         seen: Some(Seen { of: Subject::Node, sources: &["events"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it happened, as the log has it; for a process, when the recorder saw it." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that it happened on." },
-            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "From the log: compaction, flush, schema, peer, collection, tombstones, batch, dropped, slow-queries, warning or error. From the recorder: ended or started, of the node's process. Also from the recorder: silent, while it answers no client for more than two seconds." },
+            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "From the log: compaction, flush, schema, peer, collection, local-pause, repair, streaming, hints, tombstones, batch, dropped, timed-out, failed, slow-queries, started, shutdown, warning or error. The message decides, and the level (warning, error) only if nothing is known of the message. From the recorder: ended or started, of the node's process. Also from the recorder: silent, while it answers no client for more than two seconds." },
             Column { name: "what", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "What happened, in a few words, such as compaction of shop.orders began." },
-            Column { name: "logger", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Source file and line that logged it, such as CompactionTask.java:252; empty for ended, started and silent." },
+            Column { name: "logger", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Source file and line that logged it, such as CompactionTask.java:252; empty for events that the recorder saw." },
         ],
     },
     Table {
@@ -259,7 +259,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "heap_before_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Heap used before." },
             Column { name: "heap_after_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Heap used after." },
             Column { name: "time_to_safepoint_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "From asking the threads to stop until the last one stood." },
-            Column { name: "provider", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "log: the JVM's own log of safepoints and collections, exact times. mxbean: GC notifications, times to 1 ms. jfr: JDK Flight Recorder events, exact times, in older recordings." },
+            Column { name: "provider", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "log: the JVM's own log of safepoints and collections, exact times. mxbean: GC notifications, times to 1 ms; in an import of logs, those that Cassandra's GCInspector logged. jfr: JDK Flight Recorder events, exact times, in older recordings." },
         ],
     },
     Table {
@@ -918,18 +918,18 @@ pub mod rows {
         }
     }
 
-    /// Events during the recording. The node's log tells of compactions, flushes, schema changes, nodes up and down, long collections, and warnings, without the texts of statements. The recorder sees when the node's process ended or was started again, and when it answered nobody.
+    /// Events during the recording. The node's log tells of compactions, flushes, repair, streaming, hints, schema changes, nodes up and down, long collections and pauses, time-outs, and warnings, without the texts of statements. The recorder sees when the node's process ended or was started again, and when it answered nobody.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct NodeEvent<'a> {
         /// When it happened, as the log has it; for a process, when the recorder saw it. (ns since the Unix epoch)
         pub time_ns: i64,
         /// The node that it happened on. (address)
         pub node: &'a str,
-        /// From the log: compaction, flush, schema, peer, collection, tombstones, batch, dropped, slow-queries, warning or error. From the recorder: ended or started, of the node's process. Also from the recorder: silent, while it answers no client for more than two seconds. (name)
+        /// From the log: compaction, flush, schema, peer, collection, local-pause, repair, streaming, hints, tombstones, batch, dropped, timed-out, failed, slow-queries, started, shutdown, warning or error. The message decides, and the level (warning, error) only if nothing is known of the message. From the recorder: ended or started, of the node's process. Also from the recorder: silent, while it answers no client for more than two seconds. (name)
         pub kind: &'a str,
         /// What happened, in a few words, such as compaction of shop.orders began. (text)
         pub what: &'a str,
-        /// Source file and line that logged it, such as CompactionTask.java:252; empty for ended, started and silent. (name)
+        /// Source file and line that logged it, such as CompactionTask.java:252; empty for events that the recorder saw. (name)
         pub logger: &'a str,
     }
 
@@ -1315,7 +1315,7 @@ pub mod rows {
         pub heap_after_bytes: Option<i64>,
         /// From asking the threads to stop until the last one stood. (ns)
         pub time_to_safepoint_ns: Option<i64>,
-        /// log: the JVM's own log of safepoints and collections, exact times. mxbean: GC notifications, times to 1 ms. jfr: JDK Flight Recorder events, exact times, in older recordings. (name)
+        /// log: the JVM's own log of safepoints and collections, exact times. mxbean: GC notifications, times to 1 ms; in an import of logs, those that Cassandra's GCInspector logged. jfr: JDK Flight Recorder events, exact times, in older recordings. (name)
         pub provider: &'a str,
     }
 

@@ -1,9 +1,10 @@
 //! Follows a node's log from its current end.
 
-use super::line::{Event, event};
+use super::line::{Event, LogLine};
 use crate::Watched;
 use helenus_cassandra::foreign::{open_regular, read_proc};
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,11 @@ use std::path::{Path, PathBuf};
 const NAMES: [&str; 2] = ["debug.log", "system.log"];
 /// The most bytes that are read at once; anything beyond is skipped.
 const MOST_BYTES: u64 = 4 << 20;
+/// A log with as many lines of which none has the layout of Cassandra's has another layout.
+const ENOUGH_LINES: u64 = 20;
+/// Why lines are lost.
+const TOO_FAST: &str = "the log grew faster than it is read";
+const OTHER_LAYOUT: &str = "the lines of the log have another layout than in Cassandra's own logback.xml";
 
 #[derive(Debug)]
 pub(super) struct Log {
@@ -20,31 +26,49 @@ pub(super) struct Log {
     at: u64,
     /// An incomplete line at the end of what was read.
     rest: Vec<u8>,
+    /// The number of lines that could begin a message, and whether any of them did.
+    lines: u64,
+    is_known: bool,
+}
+
+/// New lines that were lost: their number, and the reason.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lost {
+    pub(super) lines: i64,
+    pub(super) reason: &'static str,
 }
 
 impl Log {
-    /// Opens the log; None if the process has no open log file, or the file can't be read.
-    pub(super) fn of(watched: &Watched) -> Option<Log> {
+    /// Opens the log; None for processes without a folder for logs. The error names the files that can't be read, with the reason.
+    pub(super) fn of(watched: &Watched) -> Option<Result<Log, String>> {
         let arguments = read_proc(format!("/proc/{}/cmdline", watched.pid)).ok()?;
-        let folder = arguments.split('\0').find_map(|argument| argument.strip_prefix("-Dcassandra.logdir="))?;
+        let given = arguments.split('\0').find_map(|argument| argument.strip_prefix("-Dcassandra.logdir="))?;
+        let folder = given;
         let of_process = if folder.starts_with('/') { "root" } else { "cwd" };
         let folder =
             Path::new("/proc").join(watched.pid.to_string()).join(of_process).join(folder.trim_start_matches('/'));
-        NAMES.into_iter().find_map(|name| Log::open(&watched.node, folder.join(name)))
+        let mut errors = Vec::new();
+        for name in NAMES {
+            match Log::open(&watched.node, folder.join(name)) {
+                Ok(log) => return Some(Ok(log)),
+                Err(error) => errors.push(format!("{given}/{name}: {error}")),
+            }
+        }
+        Some(Err(format!("no log of the node can be read ({}), so that its events are missing", errors.join("; "))))
     }
 
-    fn open(node: &str, path: PathBuf) -> Option<Log> {
-        let file = open_regular(&path).ok()?;
-        let at = file.metadata().ok()?.len();
-        Some(Log { node: node.into(), path, file: Some(file), at, rest: Vec::new() })
+    fn open(node: &str, path: PathBuf) -> io::Result<Log> {
+        let file = open_regular(&path)?;
+        let at = file.metadata()?.len();
+        Ok(Log { node: node.into(), path, file: Some(file), at, rest: Vec::new(), lines: 0, is_known: false })
     }
 
     pub(super) fn node(&self) -> &str {
         &self.node
     }
 
-    /// Reports the events of new lines; true if some lines were skipped.
-    pub(super) fn read(&mut self, now_ns: i64, mut tell: impl FnMut(&str, Event)) -> bool {
+    /// Reports the events of new lines, and the lines that were lost.
+    pub(super) fn read(&mut self, now_ns: i64, mut tell: impl FnMut(&str, Event)) -> Lost {
         let mut lost = self.take_new(now_ns, &mut tell);
         // The log was rotated; the rest of the old file was read above.
         if self.is_another() {
@@ -52,7 +76,11 @@ impl Log {
             self.rest.clear();
             lost |= self.take_new(now_ns, &mut tell);
         }
-        lost
+        if !self.is_known && self.lines >= ENOUGH_LINES {
+            let lines = i64::try_from(std::mem::take(&mut self.lines)).unwrap_or(i64::MAX);
+            return Lost { lines, reason: OTHER_LAYOUT };
+        }
+        if lost { Lost { lines: 1, reason: TOO_FAST } } else { Lost::default() }
     }
 
     fn is_another(&self) -> bool {
@@ -82,7 +110,11 @@ impl Log {
             self.rest.clear();
         }
         for line in String::from_utf8_lossy(&bytes).lines() {
-            if let Some(event) = event(line, now_ns) {
+            let parsed = LogLine::of(line);
+            self.is_known |= parsed.is_some();
+            // Lines of a stack trace begin with a blank.
+            self.lines += u64::from(!line.is_empty() && !line.starts_with(char::is_whitespace));
+            if let Some(event) = parsed.and_then(|line| line.event_near(now_ns)) {
                 tell(&self.node, event);
             }
         }
@@ -107,10 +139,11 @@ mod tests {
         let mut log = Log::open("n", path.clone()).unwrap();
         let written = |log: &mut Log| {
             let mut written = 0;
-            assert!(!log.read(1_800_000_000_000_000_000, |node, event| {
-                assert_eq!((node, event.kind), ("n", "warning"));
+            let lost = log.read(1_800_000_000_000_000_000, |node, event| {
+                assert_eq!((node, event.class.kind), ("n", "warning"));
                 written += 1;
-            }));
+            });
+            assert_eq!(lost, Lost::default());
             written
         };
         assert_eq!(written(&mut log), 0);
@@ -124,5 +157,20 @@ mod tests {
         std::fs::rename(&path, folder.path().join("debug.log.1")).unwrap();
         std::fs::write(&path, line(4)).unwrap();
         assert_eq!(written(&mut log), 2);
+    }
+
+    #[test]
+    fn a_log_of_another_layout_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("system.log");
+        std::fs::write(&path, "").unwrap();
+        let mut log = Log::open("n", path.clone()).unwrap();
+        let json = "{\"level\":\"WARN\",\"message\":\"text\"}\n\tat a stack\n";
+        std::fs::write(&path, json.repeat(30)).unwrap();
+        let read = |log: &mut Log| log.read(1_800_000_000_000_000_000, |_, event| panic!("{event:?}"));
+        assert_eq!(read(&mut log), Lost { lines: 30, reason: OTHER_LAYOUT });
+        assert_eq!(read(&mut log), Lost::default());
+        let error = Log::open("n", folder.path().join("debug.log")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 }

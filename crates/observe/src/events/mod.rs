@@ -4,8 +4,11 @@
 //! debug.log or system.log of the node, from now on ─▶ lines ─▶ events
 //! ```
 
+mod class;
 mod follow;
 mod line;
+
+pub(crate) use line::{Event, LogLine, days, time_of_day_ns, zone_ns};
 
 use crate::check::{Check, CheckState};
 use crate::error::Error;
@@ -24,7 +27,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub struct EventOptions {
-    /// Record what the node's log says that happened: compactions, flushes, schema changes, nodes up and down, warnings
+    /// Record what the node's log says that happened: compactions, repair, nodes up and down, time-outs, warnings and more
     #[arg(long, value_name = "MODE", default_value = "on")]
     pub events: Switch,
 }
@@ -50,7 +53,13 @@ impl Source for NodeEvents {
             return Ok(());
         }
         // A node that logs elsewhere, or a process that is no node, has no log to follow.
-        let logs: Vec<Log> = context.servers().filter_map(|(watched, _)| Log::of(&watched)).collect();
+        let mut logs: Vec<Log> = Vec::new();
+        for (watched, log) in context.servers().filter_map(|(watched, _)| Log::of(&watched).map(|log| (watched, log))) {
+            match log {
+                Ok(log) => logs.push(log),
+                Err(error) => context.degrade(&watched.node, SOURCE, error),
+            }
+        }
         if logs.is_empty() {
             return Ok(());
         }
@@ -95,8 +104,8 @@ impl Run {
                     recorder.append(NodeEvent {
                         time_ns: event.time_ns,
                         node,
-                        kind: event.kind,
-                        what: &event.what,
+                        kind: event.class.kind,
+                        what: &event.class.what,
                         logger: &event.logger,
                     });
                 });
@@ -107,8 +116,8 @@ impl Run {
                     node: log.node(),
                     provider: PROVIDER,
                     captured,
-                    lost: i64::from(lost),
-                    lost_reason: if lost { "the log grew faster than it is read" } else { "" },
+                    lost: lost.lines,
+                    lost_reason: lost.reason,
                     cpu_ns: Some(cpu_time_of_this_thread_ns() - before_ns),
                 });
             }

@@ -20,7 +20,7 @@ public final class Tables {
   /** Requests, bytes and time of each disk in an interval, from /proc/diskstats. A disk without a request in the interval has no row; partitions and loop devices have none. */
   public static final int DISKS = 4;
 
-  /** Events during the recording. The node's log tells of compactions, flushes, schema changes, nodes up and down, long collections, and warnings, without the texts of statements. The recorder sees when the node's process ended or was started again, and when it answered nobody. */
+  /** Events during the recording. The node's log tells of compactions, flushes, repair, streaming, hints, schema changes, nodes up and down, long collections and pauses, time-outs, and warnings, without the texts of statements. The recorder sees when the node's process ended or was started again, and when it answered nobody. */
   public static final int EVENTS = 5;
 
   /** Findings of explain, most important first. */
