@@ -42,7 +42,10 @@ pub use counters::{Countable, countable};
 pub use ebpf::Unavailable;
 pub use error::Error;
 pub use events::EventOptions;
-pub use import::{Error as ImportError, ImportFormat, ImportOptions, Imported, TimeAlignment, import};
+pub use import::{
+    Error as ImportError, ImportFormat, ImportOptions, Imported, ImportedLogs, LogOptions, TimeAlignment, import,
+    import_logs, is_log,
+};
 pub use jmx::{Jmx, JmxEndpoint, JmxError};
 pub use jvm::{AgentLink, AgentOptions, SOURCES as JVM_SOURCES, StartRequest};
 pub use names::ThreadNames;

@@ -2,7 +2,7 @@
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};
-use super::unexplained;
+use super::{logged, unexplained};
 use crate::evidence::Evidence;
 use crate::percentiles::Percentiles;
 use crate::requests::Request;
@@ -91,7 +91,8 @@ pub(super) fn nothing_to_judge(evidence: &Evidence) -> Finding {
         }
         false => "record as root or with the agent (`helenus record`), or drive a load with `helenus load`.".into(),
     };
-    finding.weight = f64::MAX;
+    // Pauses and events of logs are worth more.
+    finding.weight = if logged::tells(evidence) { 0.0 } else { f64::MAX };
     finding
 }
 

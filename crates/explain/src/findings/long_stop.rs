@@ -57,6 +57,7 @@ pub(super) fn add(evidence: &Evidence, findings: &mut Vec<Finding>) {
 /// The time in which stops count: for our own load the judged phases.
 fn times(evidence: &Evidence) -> Vec<Interval> {
     match evidence.provider {
+        _ if evidence.recorded_requests.rows.is_empty() => vec![evidence.asked_or_recorded()],
         Provider::Load => evidence.judged.stretches.iter().map(|stretch| stretch.window).collect(),
         Provider::Wire | Provider::Jvm => vec![evidence.asked_or_recorded()],
     }
@@ -131,14 +132,17 @@ fn finding(evidence: &Evidence, node: &str, long: &Long<'_>) -> Finding {
         }
         false => "",
     };
-    let detail = format!(
-        "{} of {} met it.{omitted}{cause}{more}",
-        text::count(met),
-        text::counted(requests.rows.len(), "recorded request", "recorded requests")
-    );
+    let detail = match requests.rows.len() {
+        0 => format!("No requests were recorded, which it may have delayed.{cause}{more}"),
+        recorded => format!(
+            "{} of {} met it.{omitted}{cause}{more}",
+            text::count(met),
+            text::counted(recorded, "recorded request", "recorded requests")
+        ),
+    };
     // A stop that nobody met, such as one after the clients had ended, made nobody wait.
     let is_silent = |event: &Event| event.kind == SILENT && event.node == node && window.contains(event.time_ns);
-    let made_wait = met > 0 || evidence.events.iter().any(is_silent);
+    let made_wait = met > 0 || requests.rows.is_empty() || evidence.events.iter().any(is_silent);
     let severity = if made_wait { Severity::Warning } else { Severity::Information };
     let mut finding = Finding::new(NAME, severity, title, detail, *window);
     finding.node = node.to_string();

@@ -42,6 +42,7 @@ mod healthy;
 mod in_common;
 mod late_answers;
 mod latency_origin;
+mod logged;
 mod long_stop;
 mod lost_data;
 mod materiality;
@@ -67,6 +68,7 @@ pub(crate) use materiality::{MATERIAL_NS, materiality};
 
 const CHECKS: &[&dyn Check] = &[
     &ended::NodeEnded,
+    &logged::Logged,
     &client_stall::ClientStall,
     &gc_pause::GcPause,
     &safepoint::Safepoint,

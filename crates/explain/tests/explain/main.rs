@@ -15,6 +15,7 @@ mod figures;
 mod flame;
 mod in_common;
 mod io;
+mod logs;
 mod partitions;
 mod queues;
 mod several;

@@ -79,6 +79,56 @@ fn what_others_sampled_is_a_recording_like_any_other() {
 }
 
 #[test]
+fn what_helenus_exports_it_takes_back_with_the_same_sum() {
+    let place = Place::new();
+    // Two virtual threads, which have no name, and one stack that could not be read.
+    let lines = "[ tid=31];a.b.C.run;read 70\n[ tid=32];a.b.C.run;read 5\n;a.b.C.run;parse 12\nmain;x 3\n 4\n";
+    std::fs::write(place.path("in.folded"), lines).unwrap();
+    place.well("import in.folded -o r");
+    let sums = "select sum(weight) from samples";
+    assert_eq!(place.ask("r", sums), 94);
+    for threads in ["", "--threads"] {
+        for (format, file) in [("folded", "out.folded"), ("folded", "out.folded.gz"), ("pprof", "out.pb.gz")] {
+            place.well(&format!("export r --format {format} {threads} -o {file}"));
+            let json = place.json(&format!("import {file} -o again --json"));
+            assert_eq!((place.ask("again", sums), &json["files"][0]["lost"]), (94, &0.into()), "{file} {threads}");
+            let unnamed = "select sum(weight) from samples where thread = ''";
+            assert_eq!(place.ask("again", unnamed), 91, "{file} {threads}");
+            std::fs::remove_dir_all(place.path("again")).unwrap();
+            std::fs::remove_file(place.path(file)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_logs_of_a_bundle_are_explained() {
+    let place = Place::new();
+    let logs = place.path("bundle/node1/logs");
+    std::fs::create_dir_all(&logs).unwrap();
+    let line = |second: u32, rest: &str| format!("WARN  [a:1] 2023-11-14 22:13:{second:02},000 {rest}\n");
+    let pause = "FailureDetector.java:319 - Not marking nodes down due to local pause of 12871403951ns > 5000000000ns";
+    let dropped =
+        "MessagingMetrics.java:206 - READ_REQ messages were dropped in last 5000 ms: 12 internal and 0 cross node.";
+    std::fs::write(logs.join("system.log"), [line(20, pause), line(21, dropped)].concat()).unwrap();
+    let gc =
+        "[2023-11-14T22:13:19.000+0000][1.5s] GC(7) Pause Full (G1 Compaction Pause) 8000M->4000M(8192M) 12000.000ms\n";
+    std::fs::write(logs.join("gc.log"), gc).unwrap();
+    let json = place.json("import bundle -o r --json");
+    assert_eq!((&json["files"][0]["node"], &json["files"][0]["pauses"]), (&"bundle".into(), &1.into()), "{json:#}");
+    let explained = place.well("explain r");
+    assert!(explained.contains("The log of bundle has 1 local pause"), "{explained}");
+    assert!(explained.contains("a GC pause") && explained.contains("dropped messages"), "{explained}");
+    place.well("gc r");
+    place.well("report r -o r.html");
+    let result = place.run("import bundle --begins 2026-07-01T12:00:00Z -o other");
+    assert!(result.status.code() == Some(2) && result.err.contains("--zone"), "{}", result.err);
+    std::fs::create_dir(place.path("empty")).unwrap();
+    let result = place.run("import empty -o other");
+    assert!(result.status.code() == Some(2) && result.err.contains("it has no log"), "{}", result.err);
+    assert!(!place.path("other").exists());
+}
+
+#[test]
 fn what_is_no_file_of_theirs_leaves_nothing_behind() {
     let place = Place::new();
     std::fs::write(place.path("text"), "nothing of the kind\n").unwrap();

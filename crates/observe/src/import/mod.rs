@@ -7,11 +7,14 @@
 mod folded;
 mod jfr;
 mod lines;
+mod logs;
 mod perf;
 mod pprof;
 mod printed;
 mod recognized;
 mod unpack;
+
+pub use logs::{ImportedLogs, LogOptions, import_logs, is_log};
 
 use crate::stacks::{Frames, jfr::Malformed};
 use helenus_cassandra::threads::thread_group;

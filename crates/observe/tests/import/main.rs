@@ -4,6 +4,7 @@
 
 mod formats;
 mod hostile;
+mod logs;
 mod made;
 mod memory;
 mod mutated;
