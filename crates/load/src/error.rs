@@ -75,6 +75,9 @@ pub enum Error {
     #[error("operation {operation}: parameter {parameter} ({generator}) cannot be a value of the CQL type {cql_type}")]
     Type { operation: String, parameter: String, generator: String, cql_type: String },
 
+    #[error("operation {operation}: nothing fills the marker `{marker}`: {why}\n  {cql}")]
+    Marker { operation: String, marker: String, why: String, cql: String },
+
     /// The written rows can't be recomputed, or can't be found.
     #[error("workload {workload} cannot be verified: {reason}")]
     Verify { workload: String, reason: String },

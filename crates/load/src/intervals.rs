@@ -30,7 +30,7 @@ pub struct OperationTimes {
     pub empty: u64,
     /// Number of rows in the responses.
     pub rows: u64,
-    /// Partitions and rows written by inserts of generated rows.
+    /// Partitions that inserts of generated rows wrote and range queries read, and rows that inserts wrote.
     pub partitions: u64,
     pub written: u64,
 }
@@ -46,8 +46,9 @@ pub(crate) struct Timed {
     pub end_ns: i64,
     /// Number of rows; None if the response can't have rows.
     pub rows: Option<u64>,
-    /// For generated rows: number of partitions, and rows written.
+    /// Number of partitions that were written, or read by a range query.
     pub partitions: u64,
+    /// Number of generated rows that were written.
     pub written: Option<u64>,
 }
 
@@ -118,9 +119,9 @@ impl OperationTimes {
         self.failed += u64::from(ended.outcome != Outcome::Ok);
         self.empty += u64::from(ended.rows == Some(0));
         self.rows += ended.rows.unwrap_or(0);
-        if let (Outcome::Ok, Some(written)) = (ended.outcome, ended.written) {
+        if ended.outcome == Outcome::Ok {
             self.partitions += ended.partitions;
-            self.written += written;
+            self.written += ended.written.unwrap_or(0);
         }
         if !ended.outcome.is_timed() {
             return;

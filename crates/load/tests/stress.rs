@@ -65,7 +65,7 @@ impl Bench {
         // A line that ends in values of `-node` continues in the next line.
         let node = if line.ends_with("whitelist") { "" } else { "-node " };
         let line = format!("{line} {node}{address} -port native={port}");
-        let stress = Stress::parse(&line.split_whitespace().map(str::to_string).collect::<Vec<_>>())?;
+        let stress = Stress::parse(&line.split_whitespace().map(str::to_string).collect::<Vec<_>>(), None)?;
         let folder = tempfile::tempdir_in(self.folder.path()).unwrap();
         let recorder = Recorder::create(&folder.path().join("recording"), Manifest::new("test", &line)).unwrap();
         let mut printed = Vec::new();
@@ -106,6 +106,10 @@ fn scripts_run_on_a_real_node() {
     counters_and_truncation(&bench);
     threads_rise(&bench);
     profiles_run(&bench);
+    markers_are_named_by_the_node(&bench);
+    partitions_are_written_in_visits(&bench);
+    tables_are_read_by_ranges_of_tokens(&bench);
+    several_profiles_run_at_once(&bench);
 }
 
 fn what_is_not_there_is_told(bench: &Bench) {
@@ -245,6 +249,9 @@ fn profiles_run(bench: &Bench) {
         let (rows, inserts) = (script.rate("Row rate", "insert"), script.rate("Op rate", "insert"));
         assert!((rows / inserts / rows_per_insert - 1.0).abs() < 0.05, "{name}: {rows} rows/s in {inserts} inserts/s");
     }
+    // Conditional statements have the level of `serial-cl`.
+    let articles = format!("user profile={PROFILES}/articles.yaml ops(insert=1) n=100 serial-cl=LOCAL_SERIAL");
+    bench.run(&format!("{articles} no-warmup -rate threads=4")).assert_well();
     // The schema exists already. The statement TRUNCATE names its table without a keyword after which a keyspace could
     // be inserted.
     bench
@@ -266,6 +273,83 @@ fn partitions_are_counted(bench: &Bench) {
     assert_eq!((counted.recorded, counted.result("Total partitions")), (251, 501.0));
     let fixed = bench.run(&format!("{sensors} n=400 -rate threads=16 fixed=200/s"));
     assert_eq!(fixed.ran.rounds[0].phases[0].rate_per_s, Some(100.0));
+}
+
+/// 100 partitions with ten rows each, in a keyspace and a table with names in mixed case.
+fn markers_are_named_by_the_node(bench: &Bench) {
+    let line = |operations: &str, n: u32| {
+        format!(
+            "user profile={PROFILES}/library.yaml ops({operations}) n={n} no-warmup -pop seq=1..100 -rate threads=4"
+        )
+    };
+    let run = |operations: &str, n: u32| bench.run(&line(operations, n));
+    let inserted = run("insert=1", 100);
+    inserted.assert_well();
+    assert!((inserted.rate("Row rate", "insert") / inserted.rate("Op rate", "insert") - 10.0).abs() < 0.1);
+    // Each of them finds the row from which its values are: the item of a set, the key of a map, two columns at once.
+    // The rows of a partition have the same set, because cassandra-stress seeds the second clustering column with the first
+    // value of the one before.
+    for (query, rows) in [("tagged", 10.0), ("lent", 1.0), ("from", 1.0), ("exact", 1.0)] {
+        let read = run(&format!("{query}=1"), 100);
+        read.assert_well();
+        let found = read.result("Row rate") / read.result("Op rate");
+        assert!((found / rows - 1.0).abs() < 0.01, "{query}: {}", read.printed);
+    }
+    // The last of two queries of one name.
+    let found = run("find=1", 100);
+    found.assert_well();
+    assert!((found.result("Row rate") / found.result("Op rate") - 10.0).abs() < 0.1, "{}", found.printed);
+    run("put=1,retag=1,lend=1", 300).assert_well();
+    let error = bench.try_run(&line("limited=1", 5)).err().unwrap().to_string();
+    assert!(error.contains("`[limit]`") && error.contains("write a number"), "{error}");
+    // Without a definition the columns are those of the node's table.
+    let bare = bench.path("bare.yaml");
+    let text = "keyspace: LibraryStress\ntable: Books\n\
+                columnspec: [{name: branch, size: fixed(12)}, {name: Shelf, cluster: fixed(10)}]\n\
+                queries: {one: {cql: 'SELECT title FROM Books WHERE branch = ?'}}";
+    std::fs::write(&bare, text).unwrap();
+    let line = format!("user profile={} ops(one=1) n=100 no-warmup -pop seq=1..100 -rate threads=4", bare.display());
+    let read = bench.run(&line);
+    read.assert_well();
+    assert!((read.result("Row rate") / read.result("Op rate") - 10.0).abs() < 0.1, "{}", read.printed);
+}
+
+fn partitions_are_written_in_visits(bench: &Bench) {
+    let profile = format!("user profile={PROFILES}/library.yaml ops(insert=1) n=250 no-warmup truncate=once");
+    let line = format!("{profile} -pop seq=1..50 -insert visits=FIXED(5) revisit=UNIFORM(1..7) -rate threads=4");
+    let written = bench.run(&line);
+    written.assert_well();
+    assert!((written.result("Row rate") / written.result("Op rate") - 2.0).abs() < 0.01, "{}", written.printed);
+    assert_eq!(written.result("Total partitions"), 250.0);
+}
+
+/// The 50 partitions of ten rows that were written in visits.
+fn tables_are_read_by_ranges_of_tokens(bench: &Bench) {
+    let profile = format!("user profile={PROFILES}/library.yaml");
+    let pages =
+        bench.run(&format!("{profile} ops(all=1) n=600 no-warmup -tokenrange wrap split-factor=2 -rate threads=4"));
+    pages.assert_well();
+    assert_eq!(pages.recorded, 600);
+    let (rows, partitions, pages_per_s) =
+        (pages.result("Row rate"), pages.result("Partition rate"), pages.result("Op rate"));
+    assert!(rows > 0.0 && rows / pages_per_s <= 10.0, "{}", pages.printed);
+    // A partition may be counted again where a page ends within it.
+    assert!((rows / partitions - 10.0).abs() < 1.0, "{}", pages.printed);
+    let mixed = format!("{profile} ops(titles=1,insert=1) n=100 no-warmup -rate threads=4");
+    bench.run(&mixed).assert_well();
+}
+
+fn several_profiles_run_at_once(bench: &Bench) {
+    let profiles = format!("{PROFILES}/library.yaml,{PROFILES}/visits.yaml");
+    let operations = "librarystress.books.insert=1,web.visits.insert=1,web.visits.one=1,find=1";
+    let line = format!("user profile={profiles} ops({operations}) n=800 no-warmup -pop seq=1..100 -rate threads=4");
+    let script = bench.run(&line);
+    script.assert_well();
+    assert!(
+        script.rate("Row rate", "librarystress.books.insert") > script.rate("Op rate", "librarystress.books.insert")
+    );
+    let (rows, requests) = (script.rate("Row rate", "web.visits.insert"), script.rate("Op rate", "web.visits.insert"));
+    assert!((rows / requests - 1.0).abs() < 0.01, "{}", script.printed);
 }
 
 /// The histograms of a log by tag, summed over the intervals.

@@ -43,10 +43,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let mut stress = Stress::parse(&arguments.arguments)?;
-    if let Some(tls) = arguments.tls.read()? {
-        stress.encrypt(tls);
-    }
+    let stress = Stress::parse(&arguments.arguments, arguments.tls.read()?)?;
     if arguments.workload {
         terminal::whole(&stress.workload_toml())?;
         return Ok(ExitCode::SUCCESS);

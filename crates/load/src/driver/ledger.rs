@@ -164,7 +164,11 @@ impl Ledger {
                 start_ns: ended.start_ns,
                 end_ns: ended.end_ns,
                 rows: ended.answer.rows,
-                partitions: ended.job.taken.count,
+                partitions: match (ended.answer.partitions, ended.answer.written) {
+                    (Some(read), _) => read,
+                    (None, Some(_)) => ended.job.taken.count,
+                    (None, None) => 0,
+                },
                 written: ended.answer.written,
             });
         }

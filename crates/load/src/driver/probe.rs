@@ -1,6 +1,7 @@
 //! Checks the nodes before the load, with a client that does not trust their answers: whether they speak CQL in frames
 //! of a plausible size, and whether a table has rows. The driver crate would allocate whatever size a frame announces.
 
+use super::session::reach;
 use crate::workload::Operation;
 use crate::{Access, Error, Plan, Tls};
 use helenus_cassandra::cql::{self, Channel, Connection, Credentials};
@@ -48,6 +49,47 @@ pub(crate) fn probe(plan: &Plan, points: &[SocketAddr]) -> Result<Found, Error> 
         (None, Some(silent)) => Err(silent),
         (found, _) => Ok(found.unwrap_or_default()),
     }
+}
+
+/// A column of a table as `system_schema.columns` has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KnownColumn {
+    pub name: String,
+    /// `partition_key`, `clustering`, `static` or `regular`.
+    pub kind: String,
+    /// The place within the key.
+    pub position: String,
+    /// The type in CQL.
+    pub cql_type: String,
+}
+
+/// The columns of a table, from the first node that answers; none if the table does not exist.
+pub(crate) fn columns(
+    nodes: &[String],
+    access: &Access,
+    (keyspace, table): (&str, &str),
+) -> Result<Vec<KnownColumn>, Error> {
+    let literal = |name: &str| format!("'{}'", name.replace('\'', "''"));
+    let statement = format!(
+        "SELECT column_name, kind, position, type FROM system_schema.columns WHERE keyspace_name = {} AND table_name = {}",
+        literal(keyspace),
+        literal(table)
+    );
+    let mut reasons = Vec::new();
+    for point in reach(nodes, access.tls.as_ref())?.open {
+        match open(point, access).and_then(|mut connection| connection.query(&statement)) {
+            Ok(answer) => {
+                let column = |row| {
+                    let text = |name| answer.get(row, name).to_string();
+                    let (name, kind) = (text("column_name"), text("kind"));
+                    KnownColumn { name, kind, position: text("position"), cql_type: text("type") }
+                };
+                return Ok((0..answer.rows.len()).map(column).collect());
+            }
+            Err(error) => reasons.push(format!("{point}: {error}")),
+        }
+    }
+    Err(Error::Unreachable { reasons: reasons.join("; ") })
 }
 
 /// Opens a connection of the client that does not trust the node.

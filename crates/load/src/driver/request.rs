@@ -1,5 +1,6 @@
 //! The ways in which an operation is sent.
 
+use super::scan::Scan;
 use crate::workload::{BatchKind, BoundOperation, Call, Made, MadeRow, Operation};
 use scylla::client::session::Session;
 use scylla::deserialize::row::ColumnIterator;
@@ -27,6 +28,8 @@ pub(crate) enum Execution {
     Batch(Box<Batch>),
     /// One statement per generated row: a single EXECUTE, or BATCHes of this kind.
     Made(BatchType),
+    /// An EXECUTE for one page of a range of tokens.
+    Ranges(Scan),
 }
 
 /// The content of an answer that is not an error.
@@ -36,13 +39,17 @@ pub(super) struct Answer {
     pub rows: Option<u64>,
     /// Generated rows that an insert has written.
     pub written: Option<u64>,
+    /// Number of partitions in the response, if they are counted.
+    pub partitions: Option<u64>,
     /// Whether the condition of a conditional statement did not hold.
     pub not_applied: bool,
 }
 
 impl Execution {
-    pub fn of(operation: &Operation, prepared: &PreparedStatement) -> Execution {
+    /// `ring` has the tokens of the ring in order.
+    pub fn of(operation: &Operation, prepared: &PreparedStatement, ring: &[i64]) -> Execution {
         match &operation.batch {
+            None if let Some(Made::Ranges { split }) = operation.made => Execution::Ranges(Scan::new(ring, split)),
             None if operation.page_size.is_some() => Execution::Pages,
             None if let Some(Made::Inserts { kind, single: false, .. }) = operation.made => {
                 Execution::Made(batch_type(kind))
@@ -80,7 +87,7 @@ pub(super) async fn send(session: &Session, statement: &Statement, call: Call<'_
             let result = session.execute_unpaged(&statement.prepared, call).await?;
             let rows = if result.is_rows() { result.into_rows_result().ok() } else { None };
             let rows = rows.map(|rows| rows.rows_num() as u64);
-            Ok(Answer { rows, written: statement.bound.writes(), not_applied: false })
+            Ok(Answer { rows, written: statement.bound.writes(), ..Answer::default() })
         }
         Execution::Conditional => {
             let answer = conditional(session.execute_unpaged(&statement.prepared, call).await?);
@@ -88,6 +95,7 @@ pub(super) async fn send(session: &Session, statement: &Statement, call: Call<'_
         }
         Execution::Made(kind) => made(session, statement, *kind, &call.made()).await,
         Execution::Pages => pages(session, statement, call).await,
+        Execution::Ranges(scan) => scan.page(session, &statement.prepared).await,
         Execution::Batch(batch) => {
             let rows: Vec<Call<'_>> = call.rows().collect();
             session.batch(batch, rows).await.map(conditional)

@@ -252,6 +252,8 @@ pub(super) async fn refresh(session: &Session) {
 /// Prepares all operations on all nodes.
 pub(crate) async fn prepare(session: &Session, plan: &Plan) -> Result<Vec<Statement>, Error> {
     let workload = &plan.workload;
+    let cluster = session.get_cluster_state();
+    let ring: Vec<i64> = cluster.replica_locator().ring().iter().map(|(token, _)| token.value()).collect();
     let each = workload.operations.iter().map(async |operation| {
         let failed = |reason: String| {
             let lower = reason.to_lowercase();
@@ -278,7 +280,7 @@ pub(crate) async fn prepare(session: &Session, plan: &Plan) -> Result<Vec<Statem
         // columns of a conditional statement depend on its outcome, so they are not omitted.
         prepared.set_use_cached_result_metadata(!operation.is_conditional());
         let bound = BoundOperation::new(workload, &operation.name, prepared.get_variable_col_specs().iter())?;
-        let execution = Execution::of(operation, &prepared);
+        let execution = Execution::of(operation, &prepared, &ring);
         Ok(Statement { prepared, bound, execution })
     });
     join_all(each).await.into_iter().collect()

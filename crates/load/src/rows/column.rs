@@ -1,5 +1,6 @@
 //! A column of a table and the source of its values.
 
+use super::compound::Shaped;
 use super::distribution::Distribution;
 use super::java::ByteRandom;
 use super::stream::Stream;
@@ -10,6 +11,8 @@ use scylla::routing::partitioner::{Murmur3Partitioner, Partitioner};
 const DEFAULT_IDENTITY: Distribution = Distribution::uniform(1, 100_000_000_000);
 const DEFAULT_TIME: Distribution = Distribution::uniform(1, 50 * 365 * 86_400_000);
 const DEFAULT_SIZE: Distribution = Distribution::uniform(4, 8);
+/// The largest value in bytes, or collection in items, as for the values of a parameter.
+const LARGEST_SIZE: i64 = 128 << 20;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Column {
@@ -24,7 +27,8 @@ pub(crate) struct Column {
     pub(super) size: Distribution,
     /// The number of its values for each combination of values of the earlier columns.
     pub(super) cluster: Distribution,
-    given: Given,
+    pub(super) given: Given,
+    pub(super) shaped: Option<Shaped>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +63,21 @@ impl Column {
             size: given.size.unwrap_or(DEFAULT_SIZE),
             cluster: given.cluster.unwrap_or(Distribution::fixed(1)),
             given,
+            shaped: None,
         }
+    }
+
+    /// Checks that its values fit into memory; the error says which setting is too large.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let sized = matches!(self.value_type, ValueType::Text | ValueType::Blob | ValueType::Hex | ValueType::Compound);
+        if sized && self.size.max > LARGEST_SIZE {
+            return Err(format!("{}: `size` is at most {LARGEST_SIZE}", self.name));
+        }
+        if self.role != Role::Regular && self.value_type == ValueType::Compound {
+            let name = &self.name;
+            return Err(format!("{name}: a collection or type of your own can't be generated in the primary key"));
+        }
+        Ok(())
     }
 
     pub fn given(&self) -> Given {
@@ -73,7 +91,11 @@ impl Column {
 
     /// The only value of a column that is not clustering, for a seed.
     pub(super) fn only(&self, seed: i64) -> Value {
-        self.value(&mut self.identity(seed))
+        match &self.shaped {
+            Some(shaped) => self.compound(shaped, seed),
+            None if self.value_type == ValueType::Compound => Value::bytes(Vec::new()),
+            None => self.value(&mut self.identity(seed)),
+        }
     }
 
     /// The number of values of a clustering column below a seed.
@@ -96,7 +118,11 @@ impl Column {
 
     /// Makes the next value from the random numbers of a seed.
     pub(super) fn value(&self, identity: &mut Stream) -> Value {
-        match self.value_type {
+        self.single(self.value_type, identity)
+    }
+
+    pub(super) fn single(&self, value_type: ValueType, identity: &mut Stream) -> Value {
+        match value_type {
             ValueType::Text => {
                 let mut text = self.content(identity);
                 // A letter is made from 7 bits, shifted so that printable characters come first.

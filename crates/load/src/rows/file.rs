@@ -17,7 +17,9 @@ pub(crate) fn read(mut section: Section<'_>) -> Result<Rows, Error> {
     if !columns.iter().any(|column| column.role == Role::Partition) {
         return Err(section.error("no column has role = \"partition\""));
     }
-    Ok(Rows::new(seeds.into(), columns))
+    let rows = Rows::new(seeds.into(), columns);
+    rows.check().map_err(|message| section.error(message))?;
+    Ok(rows)
 }
 
 fn column(mut section: Section<'_>) -> Result<Column, Error> {
@@ -38,19 +40,23 @@ fn column(mut section: Section<'_>) -> Result<Column, Error> {
 /// Reads an operation's insert settings; None if it has none.
 pub(crate) fn read_insert(section: &mut Section<'_>) -> Result<Option<Insert>, Error> {
     let partitions = distribution(section, "partitions")?;
+    let (visits, revisit) = (distribution(section, "visits")?, distribution(section, "revisit")?);
     let select = section
         .optional::<String>("select")?
         .map(|text| Ratio::parse(&text).map_err(|message| section.error_at("select", format!("`select`: {message}"))));
-    match (partitions, select.transpose()?) {
-        (None, None) => Ok(None),
-        (partitions, select) => {
-            let usual = Insert::default();
-            Ok(Some(Insert {
-                partitions: partitions.unwrap_or(usual.partitions),
-                select: select.unwrap_or(usual.select),
-            }))
-        }
+    let select = select.transpose()?;
+    if partitions.is_none() && select.is_none() && visits.is_none() && revisit.is_none() {
+        return Ok(None);
     }
+    let usual = Insert::default();
+    let insert = Insert {
+        partitions: partitions.unwrap_or(usual.partitions),
+        select: select.unwrap_or(usual.select),
+        visits: visits.unwrap_or(usual.visits),
+        revisit: revisit.unwrap_or(usual.revisit),
+    };
+    insert.check().map_err(|message| section.error(message))?;
+    Ok(Some(insert))
 }
 
 fn distribution(section: &mut Section<'_>, key: &'static str) -> Result<Option<Distribution>, Error> {
@@ -94,6 +100,28 @@ impl Ratio {
     }
 }
 
+impl Insert {
+    /// The settings as lines of a workload file; visits only if there are several.
+    pub fn to_toml(self) -> String {
+        let Insert { partitions, select, visits, revisit } = self;
+        let mut text = format!("partitions = \"{partitions}\"\nselect = \"{select}\"\n");
+        if visits.only() != Some(1) {
+            text.push_str(&format!("visits = \"{visits}\"\nrevisit = \"{revisit}\"\n"));
+        }
+        text
+    }
+
+    /// Checks that the partitions that are not complete fit into memory.
+    pub fn check(&self) -> Result<(), String> {
+        const MOST: i64 = 10_000_000;
+        let Distribution { min, max, .. } = self.revisit;
+        match (0..=max).contains(&min) && max - min < MOST {
+            true => Ok(()),
+            false => Err(format!("`revisit` is a range of at most {MOST} whole numbers, none below 0")),
+        }
+    }
+}
+
 impl fmt::Display for Ratio {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}/{}", self.above, self.below)
@@ -103,12 +131,19 @@ impl fmt::Display for Ratio {
 /// Formats rows so that [`read`] reads them.
 impl fmt::Display for Rows {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(out, "rows")
+    }
+}
+
+impl Rows {
+    /// Writes them as this section of a workload file.
+    pub fn write(&self, out: &mut impl fmt::Write, section: &str) -> fmt::Result {
         let text = |text: &str| toml::Value::String(text.to_string());
-        writeln!(out, "[rows]\nseeds = \"{}\"", self.seeds)?;
+        writeln!(out, "[{section}]\nseeds = \"{}\"", self.seeds)?;
         for column in self.columns() {
             let role = ROLES.iter().find(|(_, role)| *role == column.role).map_or("", |(name, _)| name);
             let value_type = VALUE_TYPES.iter().find(|(_, known)| *known == column.value_type);
-            writeln!(out, "\n[[rows.columns]]\nname = {}\nrole = \"{role}\"", text(&column.name))?;
+            writeln!(out, "\n[[{section}.columns]]\nname = {}\nrole = \"{role}\"", text(&column.name))?;
             writeln!(out, "type = \"{}\"", value_type.map_or("", |(name, _)| name))?;
             writeln!(out, "salt = {}", text(&column.salt_text))?;
             let Given { population, size, cluster } = column.given();

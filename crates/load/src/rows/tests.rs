@@ -3,7 +3,7 @@
 //! neither of them.
 
 use super::*;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Columns as `name type role population size cluster`, with `-` for a default.
 fn column(text: &str) -> Column {
@@ -33,7 +33,7 @@ fn rows(seeds: i64, columns: &[&str]) -> Rows {
 fn made(rows: &Rows, select: &str) -> Vec<Row> {
     let Seeds::Sequence { from, to } = rows.seeds else { panic!("{:?}", rows.seeds) };
     let insert = Insert { select: Ratio::parse(select).unwrap(), ..Insert::default() };
-    rows.inserted(&insert, 0..(to - from + 1) as u64, &mut Draw::new(1, 1, 1))
+    rows.inserted(&insert, 0..(to - from + 1) as u64, Visit::default(), 1, &mut Draw::new(1, 1, 1))
 }
 
 fn hex(row: &Row) -> String {
@@ -165,16 +165,74 @@ fn a_share_of_the_rows_is_as_large_as_with_cassandra_stress() {
     close(sums(20_000, "fixed(1)/4", &quarter), [20_000, 55_554, 55_554, 1_555_512]);
 }
 
+/// `PartitionIterator` of cassandra-stress rolls for each value of the first clustering column with the chance of a single
+/// row, because `reset` sets the factor for the rows below it to 1. A value that is chosen brings all rows below it. So
+/// `fixed(1)/100` over 10 × 10 rows writes ten rows, or a multiple of ten, and never a single one. Of the ten values
+/// 10 · 0.01 are chosen in the mean. With a chance of 0.99^10 none is chosen, and the last one is taken.
+#[test]
+fn a_share_of_nested_rows_is_chosen_by_their_first_column_as_in_cassandra_stress() {
+    let nested =
+        rows(5000, &["k bigint partition - - -", "a int clustering - - fixed(10)", "b int clustering - - fixed(10)"]);
+    let mut of_partition: HashMap<Vec<u8>, Vec<Row>> = HashMap::new();
+    for row in made(&nested, "fixed(1)/100") {
+        of_partition.entry(row[0].cell.clone()).or_default().push(row);
+    }
+    assert_eq!(of_partition.len(), 5000);
+    let firsts = |rows: &[Row]| rows.iter().map(|row| row[1].cell.clone()).collect::<HashSet<_>>().len();
+    assert!(of_partition.values().all(|rows| rows.len() == 10 * firsts(rows)));
+    let mean = of_partition.values().map(Vec::len).sum::<usize>() as f64 / 5000.0;
+    let expected = 10.0 * (0.99f64.powi(10) + 10.0 * 0.01);
+    assert!((mean / expected - 1.0).abs() < 0.02, "{mean} {expected}");
+}
+
+#[test]
+fn visits_write_each_row_once() {
+    for (columns, of) in [
+        (vec!["k int partition - - -", "t int clustering - - fixed(7)", "v int regular - - -"], 3),
+        (vec!["k int partition - - -", "t int clustering - - fixed(4)", "u int clustering - - uniform(1..9)"], 5),
+        (vec!["k int partition - - -", "t int clustering - - fixed(4)"], 4),
+    ] {
+        let rows = rows(20, &columns);
+        let insert = Insert::default();
+        for place in 0..20 {
+            let visit = |visit| rows.inserted(&insert, place..place + 1, visit, 1, &mut Draw::new(1, place, 1));
+            let all: HashSet<Row> = visit(Visit::default()).into_iter().collect();
+            let parts: Vec<Vec<Row>> = (0..of).map(|index| visit(Visit { index, of })).collect();
+            let expected = rows.expected(place, 1);
+            // Each visit writes, also beyond the end of a partition with fewer rows than expected.
+            assert!(parts.iter().all(|part| !part.is_empty()));
+            assert!(parts[..1].iter().all(|part| part.len() as u64 == (expected / of).max(1)), "{expected}");
+            assert_eq!(parts.concat().into_iter().collect::<HashSet<Row>>(), all);
+            if all.len() as u64 >= expected {
+                assert_eq!(parts.concat().len(), all.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_into_memory_is_refused() {
+    let check = |text: &str| rows(5, &["k int partition - - -", text, "c int clustering - - fixed(5)"]).check();
+    assert!(check("a text regular - fixed(1b) -").unwrap_err().contains("size"));
+    assert!(check("a int clustering - - uniform(1..10m)").unwrap_err().contains("cluster"));
+    assert_eq!(check("a int clustering - - uniform(1..9m)"), Ok(()));
+    assert!(check("a compound clustering - - -").unwrap_err().contains("primary key"));
+    // A number has no size.
+    assert_eq!(check("a int regular - seq(0..1b) -"), Ok(()));
+    let endless = Insert { revisit: Distribution::uniform(1, 1_000_000_000), ..Insert::default() };
+    assert!(endless.check().unwrap_err().contains("revisit"));
+}
+
 #[test]
 fn a_query_asks_for_what_was_inserted() {
     let rows = rows(50, &["k int partition - - -", "t timestamp clustering - - uniform(1..9)", "v int regular - - -"]);
     let written: HashSet<Row> = made(&rows, "fixed(1)/1").into_iter().collect();
     for place in 0..50 {
         let draw = |number| Draw::new(2, number, 3);
-        let row = rows.queried(Fields::SameRow, &[0, 1, 2], place, &mut draw(place));
+        let row = rows.queried(Fields::SameRow, &[0, 1, 2], (place, 2), &mut draw(place));
         assert!(written.contains(&row), "{}", hex(&row));
         // Each value is of some row of the partition.
-        let row = rows.queried(Fields::MultiRow, &[0, 1], place, &mut draw(place));
+        let row = rows.queried(Fields::MultiRow, &[0, 1], (place, 2), &mut draw(place));
         assert!(written.iter().any(|known| known[..2] == row[..2]));
     }
 }

@@ -22,9 +22,13 @@ pub(crate) enum ValueType {
     Date,
     Time,
     Inet,
+    /// The constant 1h30m, because cassandra-stress makes none.
+    Duration,
+    /// A collection, tuple, vector or type of the user's own; the node tells which.
+    Compound,
 }
 
-pub(super) const VALUE_TYPES: [(&str, ValueType); 18] = [
+pub(super) const VALUE_TYPES: [(&str, ValueType); 20] = [
     ("tinyint", ValueType::TinyInt),
     ("smallint", ValueType::SmallInt),
     ("int", ValueType::Int),
@@ -43,12 +47,15 @@ pub(super) const VALUE_TYPES: [(&str, ValueType); 18] = [
     ("date", ValueType::Date),
     ("time", ValueType::Time),
     ("inet", ValueType::Inet),
+    ("duration", ValueType::Duration),
+    ("compound", ValueType::Compound),
 ];
 
 impl ValueType {
     /// The type with this CQL name; None if its values can't be generated.
     pub fn of_cql(name: &str) -> Option<ValueType> {
-        let known = VALUE_TYPES.iter().find(|(known, value_type)| *known == name && *value_type != ValueType::Hex);
+        let in_cql = |value_type| !matches!(value_type, ValueType::Hex | ValueType::Compound);
+        let known = VALUE_TYPES.iter().find(|(known, value_type)| *known == name && in_cql(*value_type));
         known.map(|(_, value_type)| *value_type)
     }
 }
@@ -107,9 +114,13 @@ pub(super) fn whole(value_type: ValueType, number: i64, salt: i64) -> Value {
             let high = time_uuid(number);
             Value::number((high ^ salt as u64) as i64, &[high.to_be_bytes(), salt.to_be_bytes()].concat())
         }
+        ValueType::Duration => Value::bytes(ONE_AND_A_HALF_HOURS.to_vec()),
         _ => Value::number(number, &number.to_be_bytes()),
     }
 }
+
+/// No months, no days and 5,400 s in ns, each as a variable-length integer (CQL protocol, section 6.8).
+const ONE_AND_A_HALF_HOURS: [u8; 9] = [0, 0, 0xfc, 0x09, 0xd2, 0x92, 0x29, 0xe0, 0];
 
 /// The fewest bytes that hold the number and its sign.
 fn varint(number: i64) -> Vec<u8> {

@@ -12,6 +12,8 @@ pub(super) struct Command {
     pub length: Length,
     /// The level's name in CQL.
     pub consistency: String,
+    /// The level of the Paxos rounds of conditional statements, if it is given.
+    pub serial_consistency: Option<String>,
     pub warm_up: bool,
     pub truncate: Truncate,
     /// Length of keys in cassandra-stress's built-in tables.
@@ -25,7 +27,7 @@ pub(super) enum Kind {
     /// Operations on the built-in tables of cassandra-stress, with their weights.
     Predefined(Vec<(Operation, f64)>),
     /// Operations of a profile, with their weights.
-    Profile { path: PathBuf, operations: Vec<(String, f64)> },
+    Profile { paths: Vec<PathBuf>, operations: Vec<(String, f64)> },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,14 +127,8 @@ impl Command {
             return Err(words.wrong("keysize=", "is from 1 to 65535 bytes"));
         }
         let length = read_length(words)?;
-        let consistency = words.value("cl=")?.map_or_else(|| "LOCAL_ONE".to_string(), |level| level.to_uppercase());
-        if !CONSISTENCIES.contains(&consistency.as_str()) {
-            let known = CONSISTENCIES.join(", ");
-            return Err(words.wrong("cl=", &format!("`{consistency}` is not a consistency level (one of {known})")));
-        }
-        if words.value("serial-cl=")?.is_some_and(|level| !level.eq_ignore_ascii_case("SERIAL")) {
-            return Err(words.wrong("serial-cl=", "is always SERIAL here; leave it out"));
-        }
+        let consistency = words.parsed("cl=", consistency)?.unwrap_or_else(|| "LOCAL_ONE".to_string());
+        let serial_consistency = words.parsed("serial-cl=", self::serial_consistency)?;
         let warm_up = !(words.flag("no-warmup") | words.flag("no_warmup"));
         let truncate = match words.value("truncate=")?.as_deref().map(str::to_ascii_lowercase).as_deref() {
             None | Some("never") => Truncate::Never,
@@ -146,7 +142,7 @@ impl Command {
             ("at-once=", "multigets are long gone from Cassandra"),
         ])?;
         words.finish()?;
-        Ok(Command { kind, length, consistency, warm_up, truncate, key_bytes, add })
+        Ok(Command { kind, length, consistency, serial_consistency, warm_up, truncate, key_bytes, add })
     }
 
     pub fn writes_only(&self) -> bool {
@@ -154,6 +150,24 @@ impl Command {
             Kind::Predefined(operations) => operations.iter().all(|(operation, _)| operation.writes()),
             Kind::Profile { operations, .. } => operations.iter().all(|(name, _)| name == "insert"),
         }
+    }
+}
+
+/// Parses a consistency level.
+pub(super) fn consistency(text: &str) -> Result<String, String> {
+    level(text, &CONSISTENCIES)
+}
+
+/// Parses the consistency level of a conditional statement.
+pub(super) fn serial_consistency(text: &str) -> Result<String, String> {
+    level(text, &["SERIAL", "LOCAL_SERIAL"])
+}
+
+fn level(text: &str, known: &[&str]) -> Result<String, String> {
+    let level = text.to_uppercase();
+    match known.contains(&level.as_str()) {
+        true => Ok(level),
+        false => Err(format!("`{level}` is not a consistency level (one of {})", known.join(", "))),
     }
 }
 
@@ -201,10 +215,8 @@ fn read_profile(words: &mut Words) -> Result<Kind, Error> {
     let Some(path) = words.value("profile=")? else {
         return Err(words.wrong("profile=", "is missing: the YAML file that says what to do"));
     };
-    if path.contains(',') {
-        return Err(words.wrong("profile=", "is one file; run `helenus stress` once for each"));
-    }
-    if path.starts_with("http://") || path.starts_with("https://") {
+    let paths: Vec<&str> = path.split(',').filter(|path| !path.is_empty()).collect();
+    if paths.iter().any(|path| path.starts_with("http://") || path.starts_with("https://")) {
         return Err(words.wrong("profile=", "is a file; download it first"));
     }
     let Some(inside) = words.inside("ops")? else {
@@ -213,7 +225,8 @@ fn read_profile(words: &mut Words) -> Result<Kind, Error> {
     let mut operations: Vec<(String, f64)> =
         weights(words, "ops", &inside)?.into_iter().map(|(name, weight)| (name.to_ascii_lowercase(), weight)).collect();
     operations.sort_by(|(left, _), (right, _)| left.cmp(right));
-    Ok(Kind::Profile { path: PathBuf::from(path.strip_prefix("file://").unwrap_or(&path)), operations })
+    let paths = paths.into_iter().map(|path| PathBuf::from(path.strip_prefix("file://").unwrap_or(path)));
+    Ok(Kind::Profile { paths: paths.collect(), operations })
 }
 
 /// Parses `write=1,read=3`; operations without weight are left out.

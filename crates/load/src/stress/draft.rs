@@ -13,7 +13,8 @@ pub(super) struct Draft {
     pub keyspace: Option<String>,
     pub schema: Vec<String>,
     pub truncate: Vec<String>,
-    pub rows: Rows,
+    /// The rows of each table.
+    pub tables: Vec<Rows>,
     pub operations: Vec<OperationDraft>,
 }
 
@@ -22,8 +23,29 @@ pub(super) struct OperationDraft {
     pub name: String,
     pub cql: String,
     pub weight: f64,
+    /// The index of its table.
+    pub table: usize,
     pub made: MadeDraft,
     pub effect: Effect,
+    /// Its consistency levels, if they differ from the workload's.
+    pub consistency: Option<String>,
+    pub serial_consistency: Option<String>,
+}
+
+impl OperationDraft {
+    /// An operation without a name, in the first table.
+    pub fn new(cql: &str, made: MadeDraft, effect: Effect) -> OperationDraft {
+        OperationDraft {
+            name: String::new(),
+            cql: cql.to_string(),
+            weight: 1.0,
+            table: 0,
+            made,
+            effect,
+            consistency: None,
+            serial_consistency: None,
+        }
+    }
 }
 
 /// The rows of a request.
@@ -31,6 +53,12 @@ pub(super) struct OperationDraft {
 pub(super) enum MadeDraft {
     Inserts(Insert, BatchKind),
     Queries(Fields),
+    /// A page of a range of tokens.
+    Ranges {
+        /// The number of parts into which each range of the ring is split.
+        split: u64,
+        page_size: u64,
+    },
 }
 
 /// How the partitions and rows of an operation are counted.
@@ -40,13 +68,8 @@ pub(super) enum Effect {
     Writes,
     /// The operation counts the rows of its response. `must_find`: the row must exist.
     Reads { must_find: bool },
-}
-
-/// A valid name for a bind marker: not a reserved word of CQL.
-pub(super) fn marker_name(name: &str) -> String {
-    let plain: String =
-        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
-    format!("c_{plain}")
+    /// The operation counts the rows and partitions of its response.
+    Scans,
 }
 
 /// A name in CQL, quoted if necessary.
@@ -74,13 +97,24 @@ impl Display for Draft {
             writeln!(out, "  {},", text(statement))?;
         }
         writeln!(out, "]")?;
-        write!(out, "\n{}", self.rows)?;
+        for (table, rows) in self.tables.iter().enumerate() {
+            writeln!(out)?;
+            rows.write(out, &self.section(table))?;
+        }
         for operation in &self.operations {
             writeln!(out, "\n[operations.{}]", key(&operation.name))?;
             writeln!(out, "cql = {}\nweight = {:?}", text(&operation.cql), operation.weight)?;
+            if self.tables.len() > 1 && !matches!(operation.made, MadeDraft::Ranges { .. }) {
+                writeln!(out, "table = \"{}\"", operation.table + 1)?;
+            }
+            let levels =
+                [("consistency", &operation.consistency), ("serial_consistency", &operation.serial_consistency)];
+            for (name, level) in levels {
+                level.as_ref().map_or(Ok(()), |level| writeln!(out, "{name} = {}", text(level)))?;
+            }
             match operation.made {
-                MadeDraft::Inserts(Insert { partitions, select }, kind) => {
-                    writeln!(out, "partitions = \"{partitions}\"\nselect = \"{select}\"")?;
+                MadeDraft::Inserts(insert, kind) => {
+                    write!(out, "{}", insert.to_toml())?;
                     let kind = match kind {
                         BatchKind::Unlogged => "unlogged",
                         BatchKind::Logged => "logged",
@@ -90,9 +124,17 @@ impl Display for Draft {
                 }
                 MadeDraft::Queries(Fields::SameRow) => writeln!(out, "fields = \"samerow\"")?,
                 MadeDraft::Queries(Fields::MultiRow) => writeln!(out, "fields = \"multirow\"")?,
+                MadeDraft::Ranges { split, page_size } => writeln!(out, "ranges = {split}\npage_size = {page_size}")?,
             }
         }
         Ok(())
+    }
+}
+
+impl Draft {
+    /// The section of a table's rows.
+    fn section(&self, table: usize) -> String {
+        if self.tables.len() == 1 { "rows".to_string() } else { format!("tables.{}", table + 1) }
     }
 }
 

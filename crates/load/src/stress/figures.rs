@@ -22,6 +22,7 @@ impl Figures {
         let empty = if must_find && empty_reads_fail { times.empty } else { 0 };
         let (partitions, rows) = match effect {
             Effect::Writes => (times.partitions, times.written),
+            Effect::Scans => (times.partitions, times.rows),
             // A query counts as reading one partition, if the partition exists.
             Effect::Reads { .. } => (times.requests - times.failed - times.empty, times.rows),
         };

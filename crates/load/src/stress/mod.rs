@@ -51,8 +51,9 @@ pub struct Stress {
 const DEFAULT_WRITE_THREADS: u32 = 200;
 
 impl Stress {
-    /// Parses the arguments that follow `cassandra-stress`, and the profile that they name.
-    pub fn parse(arguments: &[String]) -> Result<Stress, Error> {
+    /// Parses the arguments that follow `cassandra-stress`, and the profiles that they name. A node is asked for the
+    /// columns of a table that a profile does not define.
+    pub fn parse(arguments: &[String], tls: Option<Tls>) -> Result<Stress, Error> {
         let mut notes = Vec::new();
         let mut groups = words::groups(arguments).into_iter();
         let mut first = groups.next().unwrap_or_else(|| Words::none(""));
@@ -69,10 +70,12 @@ impl Stress {
         let rate = Rate::read(&mut take("-rate"), &mut notes)?;
         let keys = Keys::read(&mut take("-pop"), &mut notes)?;
         let (mut node, mut port, mut mode) = (take("-node"), take("-port"), take("-mode"));
-        let target = Target::read(&mut node, &mut port, &mut mode, &mut notes)?;
+        let mut target = Target::read(&mut node, &mut port, &mut mode, &mut notes)?;
+        target.access.tls = tls;
         let log = Log::read(&mut take("-log"), &mut take("-graph"), &mut take("-reporting"))?;
         let failures = Failures::read(&mut take("-errors"), &mut notes)?;
         let (mut columns, mut schema, mut inserts) = (take("-col"), take("-schema"), take("-insert"));
+        let mut ranges = take("-tokenrange");
         if let Some(left) = groups.first() {
             return Err(unknown(&left.group));
         }
@@ -81,15 +84,20 @@ impl Stress {
         let (seeds, most_partitions) = keys::seeds(keys, &command);
         let draft = match &command.kind {
             Kind::Predefined(operations) => {
-                if let Some(word) = (!inserts.is_empty()).then_some("-insert") {
-                    let message = "is for `user`; the writes of the other commands are one row each".to_string();
-                    return Err(Error::Argument { argument: word.to_string(), message });
+                for (words, instead) in [
+                    (&inserts, "the writes of the other commands are one row each"),
+                    (&ranges, "the other commands have no token range queries"),
+                ] {
+                    if !words.is_empty() {
+                        let message = format!("is for `user`; {instead}");
+                        return Err(Error::Argument { argument: words.group.clone(), message });
+                    }
                 }
                 let columns = predefined::Columns::read(&mut columns)?;
                 let schema = predefined::Schema::read(&mut schema)?;
                 predefined::draft(&command, operations, seeds, (&columns, &schema))
             }
-            Kind::Profile { path, operations } => {
+            Kind::Profile { paths, operations } => {
                 for (words, instead) in
                     [(&schema, "keyspace_definition and table_definition"), (&columns, "columnspec")]
                 {
@@ -99,13 +107,18 @@ impl Stress {
                     }
                 }
                 let inserts = profile::Inserts::read(&mut inserts)?;
-                profile::draft(&command, path, operations, seeds, inserts, &mut notes)?
+                let split = options::split(&mut ranges)?;
+                let ask = |keyspace: &str, table: &str| {
+                    crate::driver::columns(&target.nodes, &target.access, (keyspace, table))
+                };
+                profile::draft(&command, (paths, operations), (seeds, split), &inserts, &ask, &mut notes)?
             }
         };
         let name = match &command.kind {
             Kind::Predefined(_) => first.group.clone(),
-            Kind::Profile { path, .. } => {
-                path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+            Kind::Profile { paths, .. } => {
+                let stem = paths.first().and_then(|path| path.file_stem());
+                stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
             }
         };
         // An error in this generated text is a bug of Helenus, so it has a position.
@@ -152,11 +165,6 @@ impl Stress {
         self.draft.operations.iter().map(|operation| operation.effect).collect()
     }
 
-    /// Sets the encryption of the connections.
-    pub fn encrypt(&mut self, tls: Tls) {
-        self.target.access.tls = Some(tls);
-    }
-
     /// The part of the plan that is the same in all rounds.
     fn plan(&self, schema: Vec<String>) -> Plan {
         let mut plan = Plan::new(self.workload.clone(), Vec::new(), self.target.nodes.clone());
@@ -172,7 +180,7 @@ fn refused(group: &str) -> Option<(&'static str, &'static str)> {
     options::REFUSED.into_iter().find(|(name, _)| *name == group)
 }
 
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 13] = [
     "-rate",
     "-pop",
     "-node",
@@ -185,6 +193,7 @@ const KNOWN: [&str; 12] = [
     "-col",
     "-schema",
     "-insert",
+    "-tokenrange",
 ];
 
 fn unknown(group: &str) -> Error {

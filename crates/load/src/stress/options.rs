@@ -121,7 +121,7 @@ impl Target {
         port.refuse(&[("thrift=", "Thrift is gone from Cassandra; leave it out")])?;
         port.finish()?;
         let mut access = Access { only_given_nodes: node.flag("whitelist"), ..Access::default() };
-        node.refuse(&[("datacenter=", "name the nodes of the data centre, with whitelist")])?;
+        access.datacenter = node.value("datacenter=")?;
         let mut nodes = match node.value("file=")? {
             None => Vec::new(),
             Some(path) => {
@@ -266,11 +266,22 @@ impl Failures {
     }
 }
 
+/// The option `-tokenrange`: the number of parts into which each range of tokens is split.
+pub(super) fn split(words: &mut Words) -> Result<u64, Error> {
+    let split = words.parsed("split-factor=", number)?.unwrap_or(1);
+    // Without it, cassandra-stress ends after the last range; here n= or duration= always ends the run.
+    words.flag("wrap");
+    words.finish()?;
+    match split {
+        1..=1_000_000 => Ok(split),
+        _ => Err(words.wrong("split-factor=", "is from 1 to 1000000")),
+    }
+}
+
 /// Options that are not supported, each with a replacement.
-pub(super) const REFUSED: [(&str, &str); 9] = [
+pub(super) const REFUSED: [(&str, &str); 8] = [
     ("-transport", "a Java keystore is not read; before the command, give --tls-ca FILE and its kin, which take PEM"),
     ("-sendto", "there is no daemon; run `helenus stress` on that machine"),
-    ("-tokenrange", "token range queries are not taken; leave it out"),
     ("-sample", "every request is recorded, none is sampled; leave it out"),
     ("-jmx", "helenus does not ask JMX; `helenus record` measures pauses through its agent"),
     ("-credentials-file", "write -mode user=… password=…"),

@@ -1,7 +1,7 @@
 //! The built-in tables of cassandra-stress, `standard1` and `counter1`, and their operations.
 
 use super::command::{Command, Operation};
-use super::draft::{Draft, Effect, MadeDraft, OperationDraft, literal, marker_name, quoted};
+use super::draft::{Draft, Effect, MadeDraft, OperationDraft, literal, quoted};
 use super::words::{Words, number};
 use crate::Error;
 use crate::rows::{Column, Distribution, Fields, Given, Insert, Role, Rows, Seeds, ValueType};
@@ -120,7 +120,7 @@ pub(super) fn draft(
         keyspace: None,
         schema: Vec::new(),
         truncate: Vec::new(),
-        rows: rows(command, seeds, columns),
+        tables: vec![rows(command, seeds, columns)],
         operations: Vec::new(),
     };
     if operations.len() == 1 && operations[0].0.writes() {
@@ -132,13 +132,8 @@ pub(super) fn draft(
             true => (MadeDraft::Inserts(Insert::default(), BatchKind::Unlogged), Effect::Writes),
             false => (MadeDraft::Queries(Fields::SameRow), Effect::Reads { must_find: true }),
         };
-        draft.operations.push(OperationDraft {
-            name: operation.name().to_string(),
-            cql,
-            weight: *weight,
-            made,
-            effect,
-        });
+        let (name, weight) = (operation.name().to_string(), *weight);
+        draft.operations.push(OperationDraft { name, weight, ..OperationDraft::new(&cql, made, effect) });
     }
     let tables = [("standard1", false), ("counter1", true)];
     let uses = |counter: bool| {
@@ -172,34 +167,32 @@ fn create(schema: &Schema, keyspace: &str, columns: &Columns) -> Vec<String> {
 fn rows(command: &Command, seeds: Seeds, columns: &Columns) -> Rows {
     let sized = |size| Given { size: Some(size), ..Given::default() };
     let key = sized(Distribution::fixed(command.key_bytes as i64));
-    let mut all = vec![Column::new(&marker_name("key"), Role::Partition, ValueType::Hex, "randomstrkey", key)];
+    let mut all = vec![Column::new("key", Role::Partition, ValueType::Hex, "randomstrkey", key)];
     all.extend(columns.names.iter().map(|name| {
         let salt = format!("randomstr{name}");
-        Column::new(&marker_name(name), Role::Regular, ValueType::Blob, &salt, sized(columns.size))
+        Column::new(name, Role::Regular, ValueType::Blob, &salt, sized(columns.size))
     }));
     Rows::new(seeds, all)
 }
 
 fn statement(operation: Operation, keyspace: &str, columns: &Columns, add: i64) -> String {
     let names = || columns.names.iter().map(|column| quoted(column));
-    let key = format!(":{}", marker_name("key"));
     let table = match operation {
         Operation::Write | Operation::Read => format!("{keyspace}.standard1"),
         Operation::CounterWrite | Operation::CounterRead => format!("{keyspace}.counter1"),
     };
     match operation {
         Operation::Write => {
-            let values = columns.names.iter().map(|column| format!("{} = :{}", quoted(column), marker_name(column)));
-            let values = values.collect::<Vec<_>>().join(", ");
-            format!("UPDATE {table} SET {values} WHERE key = {key}")
+            let values = names().map(|name| format!("{name} = ?")).collect::<Vec<_>>().join(", ");
+            format!("UPDATE {table} SET {values} WHERE key = ?")
         }
         Operation::CounterWrite => {
             let values = names().map(|name| format!("{name} = {name} + {add}")).collect::<Vec<_>>().join(", ");
-            format!("UPDATE {table} SET {values} WHERE key = {key}")
+            format!("UPDATE {table} SET {values} WHERE key = ?")
         }
         Operation::Read | Operation::CounterRead => {
             let columns = if columns.slice { "*".to_string() } else { names().collect::<Vec<_>>().join(", ") };
-            format!("SELECT {columns} FROM {table} WHERE key = {key}")
+            format!("SELECT {columns} FROM {table} WHERE key = ?")
         }
     }
 }

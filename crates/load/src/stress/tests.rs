@@ -1,7 +1,7 @@
 use super::*;
 
 fn parse(line: &str) -> Result<Stress, Error> {
-    Stress::parse(&line.split_whitespace().map(str::to_string).collect::<Vec<_>>())
+    Stress::parse(&line.split_whitespace().map(str::to_string).collect::<Vec<_>>(), None)
 }
 
 /// The meaning of a command line, without its workload.
@@ -9,7 +9,7 @@ fn meaning(stress: &Stress) -> String {
     let Stress { command, rate, target, log, failures, most_partitions, notes, draft, .. } = stress;
     format!(
         "{command:?}\n{rate:?}\n{target:?}\n{log:?}\n{failures:?}\n{:?} at most {most_partitions:?}\nnotes: {}",
-        draft.rows.seeds,
+        draft.tables[0].seeds,
         if notes.is_empty() { "none".to_string() } else { notes.join("\n       ") }
     )
 }
@@ -74,7 +74,7 @@ fn what_is_not_taken_is_refused_by_name() {
         "write duration=5",
         "write n=5 err<0.1",
         "write n=5 cl=LOCAL",
-        "write n=5 serial-cl=LOCAL_SERIAL",
+        "write n=5 serial-cl=QUORUM",
         "write n=5 truncate=sometimes",
         "write n=5 tries=3",
         "write n=5 coffee=black",
@@ -102,7 +102,8 @@ fn what_is_not_taken_is_refused_by_name() {
         "write n=5 -insert visits=FIXED(5)",
         "write n=5 -transport truststore=a.jks truststore-password=x",
         "write n=5 -sendto 10.0.0.9",
-        "write n=5 -tokenrange no-wrap",
+        "write n=5 -tokenrange wrap",
+        "user n=5 profile=a.yaml ops(insert=1) -tokenrange split=2",
         "write n=5 -sample",
         "write n=5 -jmx user=me",
         "write n=5 -rates threads=5",
@@ -116,7 +117,8 @@ fn what_is_not_taken_is_refused_by_name() {
         "user n=5",
         "user n=5 profile=a.yaml",
         "user n=5 profile=/nowhere/a.yaml ops(insert=1)",
-        "user n=5 profile=a.yaml,b.yaml ops(insert=1)",
+        "user n=5 profile=/nowhere/a.yaml,/nowhere/b.yaml ops(insert=1)",
+        "user n=5 profile=a.yaml,https://example.org/b.yaml ops(insert=1)",
     ];
     let messages: Vec<String> = lines
         .iter()

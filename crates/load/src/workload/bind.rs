@@ -1,13 +1,12 @@
 //! Matches parameters with the markers of a prepared statement, once before the run.
 
 use super::distribution::Numbers;
+use super::made::{BoundRows, Fill, cql_name};
 use super::parameter::{Generator, Literal};
 use super::{Content, Made, Operation, PartitionRange, Pool, Workload};
 use crate::Error;
-use crate::draw::Draw;
-use crate::rows::{Row, Rows, ValueType};
+use crate::rows::Row;
 use scylla::frame::response::result::{CollectionType, ColumnSpec, ColumnType, NativeType};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// An operation whose bind markers are known to fit its parameters.
@@ -17,15 +16,6 @@ pub(crate) struct BoundOperation {
     made: Option<BoundRows>,
     /// Number of executions of the statement in one request.
     rows: u64,
-}
-
-/// The generated rows that an operation inserts or reads.
-#[derive(Debug)]
-struct BoundRows {
-    rows: Arc<Rows>,
-    made: Made,
-    /// The column of each marker, by index.
-    columns: Vec<usize>,
 }
 
 /// Smallest and largest number of items of a list; None if the marker is no list.
@@ -93,17 +83,12 @@ impl BoundOperation {
         markers: impl Iterator<Item = &'s ColumnSpec<'s>>,
     ) -> Result<BoundOperation, Error> {
         let itself = workload.operations.iter().find(|itself| itself.name == operation);
-        if let (Some(rows), Some(made)) = (&workload.rows, itself.and_then(|itself| itself.made)) {
-            let columns = markers.map(|marker| {
-                let column =
-                    rows.position(marker.name()).ok_or_else(|| wrong(operation, marker, "none of the rows'"))?;
-                match holds(marker.typ(), rows.columns()[column].value_type) {
-                    true => Ok(column),
-                    false => Err(wrong(operation, marker, "column of the rows")),
-                }
-            });
-            let bound = BoundRows { rows: Arc::clone(rows), made, columns: columns.collect::<Result<_, Error>>()? };
-            return Ok(BoundOperation { cells: Vec::new(), made: Some(bound), rows: 1 });
+        if let Some(Made::Ranges { .. }) = itself.and_then(|itself| itself.made) {
+            return Ok(BoundOperation { cells: Vec::new(), made: None, rows: 1 });
+        }
+        if let Some(itself) = itself.filter(|itself| itself.made.is_some()) {
+            let made = BoundRows::new(workload, itself, markers)?;
+            return Ok(BoundOperation { cells: Vec::new(), made, rows: 1 });
         }
         let per_request = itself.and_then(|itself| itself.batch.as_ref()).map_or(&[][..], |batch| &batch.by);
         let mut cells = Vec::new();
@@ -159,34 +144,24 @@ impl BoundOperation {
         self.rows
     }
 
-    /// The column of each marker, by index, if rows are generated.
-    pub(super) fn columns(&self) -> Option<&[usize]> {
-        self.made.as_ref().map(|made| made.columns.as_slice())
+    /// The source of each marker's value, if rows are generated.
+    pub(super) fn fills(&self) -> Option<&[Fill]> {
+        self.made.as_ref().map(BoundRows::markers)
     }
 
     /// The partitions of request `number`; None if no rows are generated.
     pub fn take(&self, pool: &Pool, seed: u64, number: u64) -> PartitionRange {
-        match self.made.as_ref().map(|bound| bound.made) {
-            None => PartitionRange::default(),
-            Some(Made::Queries(_)) => pool.take(1),
-            Some(Made::Inserts { insert, .. }) => pool.take(insert.partitions(seed, number)),
-        }
+        self.made.as_ref().map_or_else(PartitionRange::default, |made| made.take(pool, seed, number))
     }
 
     /// The rows of request `number`; for a query, the row with its values.
     pub(super) fn make(&self, taken: PartitionRange, seed: u64, number: u64) -> Vec<Row> {
-        const STREAM: u64 = u64::MAX - 3;
-        let Some(BoundRows { rows, made, columns }) = &self.made else { return Vec::new() };
-        let mut draw = Draw::new(seed, number, STREAM);
-        match made {
-            Made::Inserts { insert, .. } => rows.inserted(insert, taken.first..taken.first + taken.count, &mut draw),
-            Made::Queries(fields) => vec![rows.queried(*fields, columns, taken.first, &mut draw)],
-        }
+        self.made.as_ref().map_or_else(Vec::new, |made| made.make(taken, seed, number))
     }
 
     /// Number of rows that a plain request writes; None for a query.
     pub fn writes(&self) -> Option<u64> {
-        self.made.as_ref().and_then(|bound| matches!(bound.made, Made::Inserts { .. }).then_some(1))
+        self.made.as_ref().and_then(BoundRows::writes)
     }
 
     pub(super) fn cells(&self) -> &[Cell] {
@@ -265,39 +240,6 @@ fn wrong(operation: &str, marker: &ColumnSpec<'_>, generator: &str) -> Error {
         parameter: marker.name().to_string(),
         generator: generator.to_string(),
         cql_type: cql_name(marker.typ()),
-    }
-}
-
-fn cql_name(typ: &ColumnType<'_>) -> String {
-    match typ {
-        ColumnType::Native(native) => format!("{native:?}").to_lowercase(),
-        ColumnType::Collection { .. } => "a collection".to_string(),
-        _ => "a tuple, vector or type of your own".to_string(),
-    }
-}
-
-/// Whether a column's values are of a marker's type.
-fn holds(typ: &ColumnType<'_>, made: ValueType) -> bool {
-    let ColumnType::Native(native) = typ else { return false };
-    match native {
-        NativeType::TinyInt => made == ValueType::TinyInt,
-        NativeType::SmallInt => made == ValueType::SmallInt,
-        NativeType::Int => made == ValueType::Int,
-        NativeType::BigInt | NativeType::Counter => made == ValueType::BigInt,
-        NativeType::Varint => made == ValueType::VarInt,
-        NativeType::Float => made == ValueType::Float,
-        NativeType::Double => made == ValueType::Double,
-        NativeType::Decimal => made == ValueType::Decimal,
-        NativeType::Boolean => made == ValueType::Boolean,
-        NativeType::Text | NativeType::Ascii => made == ValueType::Text,
-        NativeType::Blob => matches!(made, ValueType::Blob | ValueType::Hex),
-        NativeType::Uuid => made == ValueType::Uuid,
-        NativeType::Timeuuid => made == ValueType::TimeUuid,
-        NativeType::Timestamp => made == ValueType::Timestamp,
-        NativeType::Date => made == ValueType::Date,
-        NativeType::Time => made == ValueType::Time,
-        NativeType::Inet => made == ValueType::Inet,
-        _ => false,
     }
 }
 

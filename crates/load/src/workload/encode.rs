@@ -1,6 +1,7 @@
 //! Encodes values in CQL's binary format, directly into the request.
 
 use super::bind::{BoundOperation, Cell, Source};
+use super::made::Fill;
 use super::values::{write_integer, write_key, write_time};
 use super::{PartitionRange, Pool};
 use crate::draw::Draw;
@@ -35,13 +36,19 @@ pub(crate) struct Call<'a> {
 #[derive(Debug)]
 pub(crate) struct MadeRow<'a> {
     row: Row,
-    columns: &'a [usize],
+    fills: &'a [Fill],
 }
 
 impl MadeRow<'_> {
     fn write(&self, writer: &mut RowWriter) -> Result<(), CellOverflowError> {
-        let mut values = self.columns.iter().filter_map(|column| self.row.get(*column));
-        values.try_for_each(|value| writer.make_cell_writer().set_value(&value.cell).map(drop))
+        self.fills.iter().try_for_each(|fill| {
+            let cell = writer.make_cell_writer();
+            match fill {
+                Fill::Column(column) => cell.set_value(self.row.get(*column).map_or(&[][..], |value| &value.cell)),
+                fill => cell.set_value(&fill.cell(&self.row)),
+            }
+            .map(drop)
+        })
     }
 }
 
@@ -51,7 +58,7 @@ impl SerializeRow for MadeRow<'_> {
     }
 
     fn is_empty(&self) -> bool {
-        self.columns.is_empty()
+        self.fills.is_empty()
     }
 }
 
@@ -61,7 +68,7 @@ impl SerializeRow for Call<'_> {
     }
 
     fn is_empty(&self) -> bool {
-        self.operation.cells().is_empty() && self.operation.columns().is_none_or(<[usize]>::is_empty)
+        self.operation.cells().is_empty() && self.operation.fills().is_none_or(<[Fill]>::is_empty)
     }
 }
 
@@ -73,13 +80,13 @@ impl<'a> Call<'a> {
 
     /// The generated rows of a request.
     pub fn made(&self) -> Vec<MadeRow<'a>> {
-        let columns = self.operation.columns().unwrap_or_default();
+        let fills = self.operation.fills().unwrap_or_default();
         let rows = self.operation.make(self.taken, self.seed, self.number);
-        rows.into_iter().map(|row| MadeRow { row, columns }).collect()
+        rows.into_iter().map(|row| MadeRow { row, fills }).collect()
     }
 
     fn write_all(&self, writer: &mut RowWriter) -> Result<(), CellOverflowError> {
-        if self.operation.columns().is_some() {
+        if self.operation.fills().is_some() {
             return self.made().first().map_or(Ok(()), |row| row.write(writer));
         }
         self.operation.cells().iter().try_for_each(|cell| self.write(cell, writer.make_cell_writer()))

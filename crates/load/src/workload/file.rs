@@ -4,6 +4,7 @@ use super::distribution::Distribution;
 use super::verification;
 use super::{Consistency, Generator, Mix, Operation, Parameter, Populate, SerialConsistency, Workload};
 use super::{markers, operation, parameter};
+use crate::rows::Rows;
 use helenus_notation::{Count, Document, Error, Section, did_you_mean};
 use helenus_recording::LoadFacts;
 
@@ -37,7 +38,7 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> Result<Workload, Error
             section.named_sections()?.into_iter().map(each).collect::<Result<Vec<Parameter>, Error>>()?
         }
     };
-    let rows = root.section("rows")?.map(crate::rows::read).transpose()?;
+    let tables = tables(&mut root)?;
     // An unknown top-level key is often a misspelt required key, so it is reported first.
     let operations = root.section("operations")?;
     let mixes = root.section("mixes")?;
@@ -49,7 +50,7 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> Result<Workload, Error
     let mut weights = Vec::new();
     let mut read_operations = Vec::new();
     for (name, section) in operations.map(Section::named_sections).transpose()?.unwrap_or_default() {
-        let (operation, weight) = operation::read(name, section, &parameters, rows.as_ref())?;
+        let (operation, weight) = operation::read(name, section, &parameters, &tables)?;
         weights.push((read_operations.len(), weight));
         read_operations.push(operation);
     }
@@ -78,13 +79,27 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> Result<Workload, Error
         keyspace,
         schema,
         parameters,
-        rows: rows.map(std::sync::Arc::new),
+        tables: tables.into_iter().map(|(_, rows)| std::sync::Arc::new(rows)).collect(),
         operations: read_operations,
         mixes,
         mix,
         populate,
         verify,
     })
+}
+
+/// Reads the generated rows: `[rows]` of one table, or `[tables.NAME]` of each.
+fn tables(root: &mut Section<'_>) -> Result<Vec<(String, Rows)>, Error> {
+    let rows = root.section("rows")?;
+    match (rows, root.section("tables")?) {
+        (Some(_), Some(tables)) => Err(tables.error("has the rows of each table; leave out [rows], or [tables.NAME]")),
+        (None, None) => Ok(Vec::new()),
+        (Some(rows), None) => Ok(vec![(String::new(), crate::rows::read(rows)?)]),
+        (None, Some(tables)) => {
+            let each = |(name, section): (&str, Section<'_>)| Ok((name.to_string(), crate::rows::read(section)?));
+            tables.named_sections()?.into_iter().map(each).collect()
+        }
+    }
 }
 
 pub(super) fn consistency(section: &mut Section<'_>) -> Result<Option<Consistency>, Error> {

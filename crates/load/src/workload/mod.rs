@@ -5,6 +5,7 @@ mod builtin;
 mod distribution;
 mod encode;
 mod file;
+mod made;
 mod markers;
 mod mix;
 mod operation;
@@ -51,8 +52,8 @@ pub struct Workload {
     /// CQL statements, run in this order before the load.
     pub schema: Vec<String>,
     pub parameters: Vec<Parameter>,
-    /// The rows that operations insert and read, if they are generated from seeds.
-    pub(crate) rows: Option<Arc<Rows>>,
+    /// The rows that operations insert and read, if they are generated from seeds: those of each table.
+    pub(crate) tables: Vec<Arc<Rows>>,
     pub operations: Vec<Operation>,
     /// The named mixes of the file; each operation alone is a mix as well.
     pub mixes: Vec<(String, Mix)>,
@@ -160,9 +161,7 @@ impl Workload {
                 *population = keys.max(1);
             }
         }
-        if let Some(rows) = &mut self.rows {
-            Arc::make_mut(rows).set_seeds(keys);
-        }
+        self.tables.iter_mut().for_each(|rows| Arc::make_mut(rows).set_seeds(keys));
         let scaled = self.rows_to_populate();
         if let Some(populate) = &mut self.populate {
             // If the file gives a number of populating requests, it is replaced by the number of keys.

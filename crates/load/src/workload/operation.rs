@@ -19,8 +19,10 @@ pub struct Operation {
     /// Rows per page. A request reads all pages one after the other, and ends with the last one.
     pub page_size: Option<u32>,
     pub batch: Option<Batch>,
-    /// The generated rows, for an operation whose markers are columns of the workload's `[rows]`.
+    /// The generated rows, for an operation whose markers are columns of the workload's rows.
     pub(crate) made: Option<Made>,
+    /// The index of the table with these rows.
+    pub(crate) table: usize,
 }
 
 /// How the generated rows of a request are used.
@@ -34,6 +36,10 @@ pub(crate) enum Made {
         single: bool,
     },
     Queries(Fields),
+    /// A page of a range of tokens; each range of the ring is split into this many.
+    Ranges {
+        split: u32,
+    },
 }
 
 /// A batch: one request that executes the statement many times.
@@ -57,6 +63,7 @@ pub enum BatchKind {
 }
 
 const MOST_ROWS: u64 = 65_535;
+const MOST_SPLIT: u64 = 1_000_000;
 
 impl Operation {
     /// Instead of a batch, a plain request for each execution.
@@ -69,6 +76,7 @@ impl Operation {
             page_size: None,
             batch: None,
             made: None,
+            table: 0,
         }
     }
 
@@ -104,7 +112,7 @@ pub(super) fn read(
     name: &str,
     mut section: Section<'_>,
     parameters: &[Parameter],
-    rows: Option<&Rows>,
+    tables: &[(String, Rows)],
 ) -> Result<(Operation, f64), Error> {
     let cql: String = section.required("cql")?;
     let weight = section.optional::<f64>("weight")?.unwrap_or(1.0);
@@ -115,9 +123,15 @@ pub(super) fn read(
     operation.consistency = consistency(&mut section)?;
     operation.serial_consistency = serial_consistency(&mut section)?;
     operation.page_size = page_size(&mut section)?;
-    let markers = markers::markers(&cql).map_err(|message| section.error_at("cql", message))?;
-    operation.made = made(&mut section, &markers, rows)?;
-    for marker in markers.iter().filter(|_| operation.made.is_none()) {
+    operation.table = table(&mut section, tables)?;
+    let rows = tables.get(operation.table).map(|(_, rows)| rows);
+    let markers = markers::markers(&cql);
+    operation.made = made(&mut section, &operation, &markers, rows)?;
+    let markers = match operation.made {
+        Some(_) => Vec::new(),
+        None => markers.map_err(|message| section.error_at("cql", message))?,
+    };
+    for marker in &markers {
         let mut known = parameters.iter().map(|parameter| parameter.name.as_str());
         if !known.clone().any(|name| name == marker) {
             let meant = did_you_mean(marker, known.clone());
@@ -136,27 +150,54 @@ pub(super) fn read(
         }
         Operation { page_size: Some(_), .. } if !reads => wrong("page_size", "`page_size` is for a SELECT"),
         Operation { batch: Some(_), .. } if reads => wrong("batch", "a `batch` is of writes, not of a SELECT"),
+        Operation { made: Some(Made::Ranges { .. }), .. } if !reads => wrong("ranges", "`ranges` is for a SELECT"),
         _ => Ok((operation, weight)),
     }
 }
 
-/// Reads the generated rows of an operation; None if its markers are parameters.
-fn made(section: &mut Section<'_>, markers: &[String], rows: Option<&Rows>) -> Result<Option<Made>, Error> {
-    let Some(rows) = rows.filter(|rows| markers.iter().all(|marker| rows.position(marker).is_some())) else {
-        return Ok(None);
-    };
+/// The index of the table that an operation names.
+fn table(section: &mut Section<'_>, tables: &[(String, Rows)]) -> Result<usize, Error> {
+    let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
+    match tables {
+        [] => Ok(0),
+        [(name, _)] if name.is_empty() => Ok(0),
+        _ => Ok(section.choice("table", &names)?.unwrap_or(0)),
+    }
+}
+
+/// Reads the generated rows of an operation; None if its markers are parameters. `markers` are the named ones, or an
+/// error if some have no name; those are named by the node.
+fn made(
+    section: &mut Section<'_>,
+    operation: &Operation,
+    markers: &Result<Vec<String>, String>,
+    rows: Option<&Rows>,
+) -> Result<Option<Made>, Error> {
+    if let Some(Count(split)) = section.optional::<Count>("ranges")? {
+        if operation.page_size.is_none() {
+            return Err(section.error_at("ranges", "`ranges` needs a `page_size`: a request reads one page of a range"));
+        }
+        return Ok(Some(Made::Ranges { split: split.clamp(1, MOST_SPLIT) as u32 }));
+    }
+    let Some(rows) = rows else { return Ok(None) };
     let fields = section.choice("fields", &["multirow", "samerow"])?;
     let insert = rows::read_insert(section)?;
+    let columns =
+        |markers: &Vec<String>| !markers.is_empty() && markers.iter().all(|marker| rows.position(marker).is_some());
+    if fields.is_none() && insert.is_none() && !markers.as_ref().is_ok_and(columns) {
+        return Ok(None);
+    }
     let Some(insert) = insert else {
-        let fields = if fields == Some(1) { Fields::SameRow } else { Fields::MultiRow };
-        return Ok((!markers.is_empty()).then_some(Made::Queries(fields)));
+        return Ok(Some(Made::Queries(if fields == Some(1) { Fields::SameRow } else { Fields::MultiRow })));
     };
-    if let Some(missing) = rows.columns().iter().find(|column| {
-        column.role != rows::Role::Regular && !markers.iter().any(|marker| column.name.eq_ignore_ascii_case(marker))
-    }) {
-        return Err(
-            section.error_at("cql", format!("an insert of rows needs a marker for the key's :{}", missing.name))
-        );
+    // Markers without a name are named by the node later.
+    let missing = |markers: &Vec<String>| {
+        let mut keys = rows.columns().iter().filter(|column| column.role != rows::Role::Regular);
+        keys.find(|column| !markers.iter().any(|marker| column.name.eq_ignore_ascii_case(marker)))
+    };
+    if let Some(missing) = markers.as_ref().ok().and_then(missing) {
+        let message = format!("an insert of rows needs a marker for the key's :{}", missing.name);
+        return Err(section.error_at("cql", message));
     }
     let kind = section.optional("batch_type")?.unwrap_or(BatchKind::Unlogged);
     Ok(Some(Made::Inserts { insert, kind, single: insert.partitions.only() == Some(1) && rows.is_single() }))

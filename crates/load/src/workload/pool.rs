@@ -2,8 +2,10 @@
 
 use super::{Content, Generator, Parameter};
 use crate::draw::Draw;
+use crate::rows::{Insert, Visit};
 use rand::TryRng;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Size of the pool: large enough that values that are close to each other in an SSTable's 16 KiB chunk rarely share
 /// bytes (1 of 100 bytes, for values of 34), small enough to stay in a CPU core's own cache.
@@ -16,6 +18,14 @@ pub(crate) struct Pool {
     /// Partitions of generated rows that requests have used so far, and the total number.
     taken: AtomicU64,
     partitions: u64,
+    revisits: Mutex<Revisits>,
+}
+
+/// The partitions of which some rows are written and some are not.
+#[derive(Debug, Default)]
+pub(crate) struct Revisits {
+    /// The next visit of each.
+    open: Vec<PartitionRange>,
 }
 
 /// A request's partitions of generated rows: a range of those of the run.
@@ -23,6 +33,8 @@ pub(crate) struct Pool {
 pub(crate) struct PartitionRange {
     pub first: u64,
     pub count: u64,
+    /// Which of their rows are written.
+    pub visit: Visit,
 }
 
 impl Pool {
@@ -40,7 +52,7 @@ impl Pool {
             (content, filled(content, &mut Draw::new(seed, 0, u64::MAX - 1), POOL_BYTES + longest))
         };
         let buffers = longest.into_iter().map(make).collect();
-        Pool { buffers, taken: AtomicU64::new(0), partitions: u64::MAX }
+        Pool { buffers, taken: AtomicU64::new(0), partitions: u64::MAX, revisits: Mutex::default() }
     }
 
     /// Limits the partitions that requests get to this number.
@@ -52,7 +64,12 @@ impl Pool {
     /// The next partitions for a request: the wanted number, or as many as are left, but at least one.
     pub fn take(&self, count: u64) -> PartitionRange {
         let first = self.taken.fetch_add(count, Ordering::Relaxed);
-        PartitionRange { first, count: count.min(self.partitions.saturating_sub(first)).max(1) }
+        let count = count.min(self.partitions.saturating_sub(first)).max(1);
+        PartitionRange { first, count, visit: Visit::default() }
+    }
+
+    pub fn revisits(&self) -> MutexGuard<'_, Revisits> {
+        self.revisits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A value of `length` bytes, which must not exceed the largest size of the parameters.
@@ -60,6 +77,34 @@ impl Pool {
         let Some((_, bytes)) = self.buffers.iter().find(|(known, _)| *known == content) else { return &[] };
         let start = draw.below((bytes.len() - length) as u64 + 1) as usize;
         &bytes[start..start + length]
+    }
+}
+
+impl Revisits {
+    /// The next visit of partitions that are open, or the first one of new partitions. `begin` returns new partitions and
+    /// the number of their visits.
+    pub fn take(
+        &mut self,
+        insert: &Insert,
+        draw: &mut Draw,
+        begin: impl FnOnce(&mut Draw) -> (PartitionRange, u64),
+    ) -> PartitionRange {
+        let chosen = insert.revisited(draw);
+        // The collection is full when it has as many as there are numbers; then each number is one of it.
+        let Some(place) = usize::try_from(chosen).ok().filter(|place| *place < self.open.len()) else {
+            let (new, of) = begin(draw);
+            let first = PartitionRange { visit: Visit { index: 0, of: of.max(1) }, ..new };
+            if of > 1 {
+                self.open.push(PartitionRange { visit: Visit { index: 1, of }, ..new });
+            }
+            return first;
+        };
+        let next = self.open[place];
+        match next.visit.index + 1 < next.visit.of {
+            true => self.open[place].visit.index += 1,
+            false => drop(self.open.swap_remove(place)),
+        }
+        next
     }
 }
 
@@ -168,6 +213,31 @@ mod tests {
             let pool = Pool::new(1, &[value(content, 10)]);
             assert!(pool.buffers[0].1.iter().all(|byte| byte.is_ascii_graphic() || b" \n".contains(byte)));
         }
+    }
+
+    #[test]
+    fn partitions_are_visited_as_often_as_they_should_be() {
+        let insert =
+            Insert { visits: distribution("fixed(3)"), revisit: distribution("uniform(1..4)"), ..Insert::default() };
+        let pool = Pool::new(1, &[]);
+        let mut visits: Vec<PartitionRange> = Vec::new();
+        for number in 0..300 {
+            let mut draw = Draw::new(1, number, 1);
+            visits.push(pool.revisits().take(&insert, &mut draw, |draw| (pool.take(1), insert.visits(draw))));
+            assert!(pool.revisits().open.len() <= 4);
+        }
+        let begun = visits.iter().map(|taken| taken.first).max().unwrap() + 1;
+        for first in 0..begun {
+            let of_one: Vec<u64> =
+                visits.iter().filter(|taken| taken.first == first).map(|taken| taken.visit.index).collect();
+            assert_eq!(of_one, (0..of_one.len() as u64).collect::<Vec<_>>());
+            assert!(of_one.len() == 3 || pool.revisits().open.iter().any(|open| open.first == first));
+        }
+        assert!(begun >= 100, "{begun}");
+    }
+
+    fn distribution(text: &str) -> crate::rows::Distribution {
+        crate::rows::Distribution::parse(text).unwrap()
     }
 
     /// The compressed share of values of 120 bytes in chunks of 16 KiB, as in a table.

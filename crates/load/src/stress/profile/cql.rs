@@ -81,6 +81,27 @@ pub(super) fn if_not_exists(cql: &str, kind: &str) -> String {
     }
 }
 
+/// The name in a `CREATE KEYSPACE` or `CREATE TABLE` statement, with its keyspace if it has one, and the tokens that
+/// follow.
+pub(super) fn created<'t, 'c>(
+    tokens: &'t [Token<'c>],
+    kind: &str,
+) -> Option<(Option<String>, String, &'t [Token<'c>])> {
+    let rest = match tokens {
+        [create, what, rest @ ..] if create.is("CREATE") && what.is(kind) => rest,
+        _ => return None,
+    };
+    let rest = match rest {
+        [first, second, third, rest @ ..] if first.is("IF") && second.is("NOT") && third.is("EXISTS") => rest,
+        rest => rest,
+    };
+    match rest {
+        [keyspace, dot, name, rest @ ..] if dot.text == "." => Some((keyspace.name(), name.name()?, rest)),
+        [name, rest @ ..] => Some((None, name.name()?, rest)),
+        [] => None,
+    }
+}
+
 /// Keywords that are followed by the name of a table.
 const TABLE_FOLLOWS: [&str; 3] = ["FROM", "INTO", "UPDATE"];
 

@@ -1,6 +1,7 @@
 //! The columns of a table, from the statement that creates it.
 
-use super::cql::{Token, tokens};
+use super::cql::{Token, created, tokens};
+use crate::driver::KnownColumn;
 use crate::rows::{Role, ValueType};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +23,9 @@ pub(super) enum CqlType {
     /// A column with generated values.
     Plain(ValueType),
     Counter,
-    Duration,
-    /// A collection, a tuple, a vector or a user-defined type, for which no values are generated.
+    /// A set or list that is not frozen, to which cassandra-stress adds its items.
+    Growing,
+    /// Another collection, a tuple, a vector or a type of the user's own.
     Compound,
 }
 
@@ -32,28 +34,13 @@ impl Table {
     pub fn parse(cql: &str) -> Result<Table, String> {
         let tokens = tokens(cql);
         let wrong = || "this is not a CREATE TABLE statement with its columns and a PRIMARY KEY".to_string();
-        let mut rest = tokens.as_slice();
-        for word in ["CREATE", "TABLE"] {
-            rest = match rest {
-                [first, after @ ..] if first.is(word) => after,
-                _ => return Err(wrong()),
-            };
-        }
-        if let [first, second, third, after @ ..] = rest
-            && (first.is("IF") && second.is("NOT") && third.is("EXISTS"))
-        {
-            rest = after;
-        }
-        let (keyspace, name, rest) = match rest {
-            [keyspace, dot, name, after @ ..] if dot.text == "." => (keyspace.name(), name.name(), after),
-            [name, after @ ..] => (None, name.name(), after),
-            [] => return Err(wrong()),
-        };
-        let name = name.ok_or_else(wrong)?;
+        let (keyspace, name, rest) = created(&tokens, "TABLE").ok_or_else(wrong)?;
         let mut columns: Vec<Column> = Vec::new();
         let (mut partition, mut clustering) = (Vec::new(), Vec::new());
         for part in parts(rest).ok_or_else(wrong)? {
             match part {
+                // A comma at the end is valid CQL.
+                [] => {}
                 [primary, key, inner @ ..] if primary.is("PRIMARY") && key.is("KEY") => {
                     let mut names = parts(inner).ok_or_else(wrong)?.into_iter();
                     let first = names.next().ok_or_else(wrong)?;
@@ -78,7 +65,32 @@ impl Table {
         if partition.is_empty() {
             return Err(wrong());
         }
-        // The columns of the key come first, in the key's order.
+        Table::in_order(keyspace, name, columns, (partition, clustering))
+    }
+
+    /// The table with these columns of a node.
+    pub fn known(keyspace: &str, name: &str, columns: &[KnownColumn]) -> Result<Table, String> {
+        let column = |known: &KnownColumn| Column {
+            name: known.name.clone(),
+            cql_type: CqlType::of(&tokens(&known.cql_type)),
+            role: Role::Regular,
+        };
+        let keys = |kind: &str| {
+            let mut keys: Vec<&KnownColumn> = columns.iter().filter(|column| column.kind == kind).collect();
+            keys.sort_by_key(|column| column.position.parse::<i32>().unwrap_or(0));
+            keys.into_iter().map(|column| column.name.clone()).collect::<Vec<String>>()
+        };
+        let all = columns.iter().map(column).collect();
+        Table::in_order(Some(keyspace.to_string()), name.to_string(), all, (keys("partition_key"), keys("clustering")))
+    }
+
+    /// The columns of the key come first, in the key's order.
+    fn in_order(
+        keyspace: Option<String>,
+        name: String,
+        mut columns: Vec<Column>,
+        (partition, clustering): (Vec<String>, Vec<String>),
+    ) -> Result<Table, String> {
         let mut in_order = Vec::with_capacity(columns.len());
         for (names, role) in [(partition, Role::Partition), (clustering, Role::Clustering)] {
             for key in names {
@@ -123,23 +135,21 @@ impl CqlType {
     fn of(tokens: &[Token<'_>]) -> CqlType {
         let Some((first, after)) = tokens.split_first() else { return CqlType::Compound };
         if after.first().is_some_and(|next| next.text == "<" || next.text == ".") {
-            return CqlType::Compound;
+            return if first.is("set") || first.is("list") { CqlType::Growing } else { CqlType::Compound };
         }
         match first.text.to_ascii_lowercase().as_str() {
             "counter" => CqlType::Counter,
-            "duration" => CqlType::Duration,
             "varchar" | "ascii" => CqlType::Plain(ValueType::Text),
             name => ValueType::of_cql(name).map_or(CqlType::Compound, CqlType::Plain),
         }
     }
 
-    /// The type of generated values; the error names a type that is not supported.
-    pub fn made(self) -> Result<ValueType, &'static str> {
+    /// The type of generated values.
+    pub fn made(self) -> ValueType {
         match self {
-            CqlType::Plain(value_type) => Ok(value_type),
-            CqlType::Counter => Ok(ValueType::BigInt),
-            CqlType::Duration => Err("duration"),
-            CqlType::Compound => Err("collection or type of your own"),
+            CqlType::Plain(value_type) => value_type,
+            CqlType::Counter => ValueType::BigInt,
+            CqlType::Growing | CqlType::Compound => ValueType::Compound,
         }
     }
 }
@@ -164,8 +174,29 @@ mod tests {
             table.name,
             shown.collect::<Vec<_>>().join("\n")
         ));
-        let single = Table::parse("create table t (k int primary key, v text)").unwrap();
+        let single = Table::parse("create table t (k int primary key, v text,)").unwrap();
         assert_eq!(single.columns[0].role, Role::Partition);
+    }
+
+    #[test]
+    fn the_columns_of_a_node_are_those_of_its_definition() {
+        let known = |name: &str, kind: &str, position: i32, cql_type: &str| KnownColumn {
+            name: name.to_string(),
+            kind: kind.to_string(),
+            position: position.to_string(),
+            cql_type: cql_type.to_string(),
+        };
+        let columns = [
+            known("Kind", "clustering", 1, "ascii"),
+            known("at", "clustering", 0, "timeuuid"),
+            known("count", "static", -1, "counter"),
+            known("shard", "partition_key", 1, "tinyint"),
+            known("tags", "regular", -1, "frozen<set<text>>"),
+            known("tenant", "partition_key", 0, "text"),
+        ];
+        let definition = "CREATE TABLE ks.events (count counter static, tags frozen<set<text>>, tenant text, \
+                          shard tinyint, at timeuuid, \"Kind\" ascii, PRIMARY KEY ((tenant, shard), at, \"Kind\"))";
+        assert_eq!(Table::known("ks", "events", &columns), Table::parse(definition));
     }
 
     #[test]
