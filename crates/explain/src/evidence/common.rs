@@ -8,6 +8,10 @@
 //! drawn at random (a wild bootstrap over clusters: Cameron, Gelbach and Miller, Bootstrap-based improvements for
 //! inference with clustered errors, 2008), which corrects for the number of values that are tried (Westfall and Young,
 //! Resampling-based multiple testing, 1993).
+//!
+//! The random signs of six observations are all positive too often to tell. The exact binomial distribution tests a value
+//! with so few slow requests: an observation counts if all of its slow requests have the value, and by chance it does so
+//! with the value's share of all requests. The p-value is corrected for all values that occur (Bonferroni).
 
 mod dimensions;
 
@@ -28,8 +32,11 @@ use std::collections::BTreeMap;
 
 /// A value with a smaller p-value than this is significant.
 const P_BOUND: f64 = 0.01;
-/// A value with fewer slow requests than this is not tested: the random signs of six are all positive in one of 64 cases.
-const FEWEST_SLOW: usize = 7;
+/// A value with fewer slow requests than this is tested by the binomial distribution: the random signs of six are all
+/// positive in one of 64 cases.
+const FEW_SLOW: usize = 7;
+/// A value with fewer slow requests than this is not tested: two or three of them may have come together.
+const FEWEST_SLOW: usize = 4;
 /// The most values that are tested; those with the most slow requests are taken.
 const MOST_TESTED: usize = 100;
 /// With fewer clusters than this a sign test cannot be significant.
@@ -162,6 +169,16 @@ impl Common {
     }
 }
 
+/// How often at least so many of `of` observations have a property of this share by chance (binomial distribution).
+fn at_least(least: usize, of: usize, share: f64) -> f64 {
+    let ln_factorial = |n: usize| (1..=n).map(|factor| (factor as f64).ln()).sum::<f64>();
+    let exactly = |count: usize| {
+        let ways = ln_factorial(of) - ln_factorial(count) - ln_factorial(of - count);
+        (ways + count as f64 * share.ln() + (of - count) as f64 * (1.0 - share).ln()).exp()
+    };
+    (least..=of).map(exactly).sum::<f64>().min(1.0)
+}
+
 /// Counts of the judged requests that have none of the values found so far.
 struct Sample {
     all: usize,
@@ -243,18 +260,30 @@ impl Sample {
         }
         let mean = self.slow as f64 / self.all as f64;
         let shares: Vec<f64> = tested.iter().map(|(_, tally)| tally.all as f64 / self.all as f64).collect();
+        let is_few: Vec<bool> = tested.iter().map(|(_, tally)| tally.slow < FEW_SLOW).collect();
         // Per cluster, the sum of (has the value − share of the value) · (is slow − mean).
         let mut sums = vec![vec![0.0; tested.len()]; self.clusters];
         let mut of_all = vec![0.0; self.clusters];
+        // Slow requests of each cluster, and how many of them have the value.
+        let mut slow = vec![(0, vec![0; tested.len()]); self.clusters];
         for (request, is_slow) in judged.timed().filter(|(request, _)| !common.has(request)) {
             let cluster = usize::try_from((request.intended_ns - self.first_ns) / self.cluster_ns).unwrap_or(0);
             let cluster = cluster.min(self.clusters - 1);
             let beyond = f64::from(u8::from(is_slow)) - mean;
             of_all[cluster] += beyond;
+            slow[cluster].0 += usize::from(is_slow);
             for place in common.lookup.keys(request).filter_map(|key| places.get(key)) {
                 sums[cluster][*place] += beyond;
+                slow[cluster].1[*place] += usize::from(is_slow);
             }
         }
+        slow.retain(|(all, _)| *all > 0);
+        let exact = |place: usize| {
+            let alone = slow.iter().filter(|(all, with)| with[place] == *all).count();
+            (at_least(alone, slow.len(), shares[place]) * self.tallies.iter().count() as f64).min(1.0)
+        };
+        let mut p_values: Vec<f64> =
+            (0..tested.len()).map(|place| if is_few[place] { exact(place) } else { 1.0 }).collect();
         for (sums, of_all) in sums.iter_mut().zip(&of_all) {
             for (sum, share) in sums.iter_mut().zip(&shares) {
                 *sum -= share * of_all;
@@ -262,8 +291,8 @@ impl Sample {
         }
         // Clusters without any request are no observations.
         sums.retain(|sums| sums.iter().any(|sum| *sum != 0.0));
-        if sums.len() < FEWEST_CLUSTERS {
-            return vec![1.0; tested.len()];
+        if sums.len() < FEWEST_CLUSTERS || is_few.iter().all(|is_few| *is_few) {
+            return p_values;
         }
         let scales: Vec<f64> = (0..tested.len())
             .map(|place| sums.iter().map(|sums| sums[place] * sums[place]).sum::<f64>().sqrt())
@@ -286,12 +315,17 @@ impl Sample {
         let mut reached = vec![0usize; tested.len()];
         for _ in 0..draws {
             let drawn = statistics(&mut || if random.below(2) == 0 { 1.0 } else { -1.0 });
-            let largest = drawn.into_iter().fold(f64::MIN, f64::max);
+            let of_many = drawn.into_iter().zip(&is_few).filter(|(_, is_few)| !**is_few).map(|(drawn, _)| drawn);
+            let largest = of_many.fold(f64::MIN, f64::max);
             for (reached, observed) in reached.iter_mut().zip(&observed) {
                 *reached += usize::from(largest >= *observed);
             }
         }
-        reached.into_iter().map(|reached| (reached + 1) as f64 / (draws + 1) as f64).collect()
+        let by_signs = reached.into_iter().map(|reached| (reached + 1) as f64 / (draws + 1) as f64);
+        for ((p_value, by_signs), is_few) in p_values.iter_mut().zip(by_signs).zip(is_few) {
+            *p_value = if is_few { *p_value } else { by_signs };
+        }
+        p_values
     }
 
     fn describe(&self, judged: &Judged, common: &Common, (key, tally, p_value): (Key, Tally, f64)) -> Shared {
@@ -343,5 +377,19 @@ impl Sample {
             token: None,
             key,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::at_least;
+
+    #[test]
+    fn few_observations_are_weighed_by_the_binomial_distribution() {
+        let is = |value: f64, wanted: f64| assert!((value - wanted).abs() < 1e-9, "{value} and not {wanted}");
+        is(at_least(6, 7, 0.5), 8.0 / 128.0);
+        is(at_least(0, 7, 0.3), 1.0);
+        is(at_least(1, 2, 0.1), 0.19);
+        is(at_least(7, 7, 0.1), 1e-7);
     }
 }

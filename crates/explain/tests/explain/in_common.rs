@@ -1,7 +1,7 @@
 //! Findings of what clients' slow requests have in common: rows, bytes, pages, consistency levels and coordinators from the wire.
 
 use crate::world::{MS, NODE, Random, S, T0, check_wording};
-use helenus_explain::{Engine, Explanation, Finding, Options, contradictions, explain};
+use helenus_explain::{Engine, Explanation, Finding, Options, Severity, SlowThreshold, contradictions, explain};
 use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, rows};
 use tempfile::TempDir;
 
@@ -105,6 +105,51 @@ fn found(explanation: &Explanation, title: &str) -> Finding {
     let top = &explanation.findings[0];
     assert!(top.finding == "in-common" && top.title.contains(title), "{title}: {explanation}");
     top.clone()
+}
+
+/// CPUs that are busy all the time.
+fn busy_cpus(recorder: &Recorder) {
+    for tenth in 1..=SECONDS * 10 {
+        recorder.append(rows::CpuSample {
+            time_ns: T0 + tenth * S / 10,
+            interval_ns: S / 10,
+            node: NODE,
+            user_ns: S / 10,
+            ..rows::CpuSample::default()
+        });
+    }
+}
+
+/// Seven requests are slow, and six of them are of a statement that one request in fifty sends.
+#[test]
+fn what_six_of_seven_slow_requests_share_comes_before_busy_cpus_that_are_not_tested() {
+    const RARE: &str = "SELECT * FROM orders WHERE customer = ? AND at > ?";
+    let slow_of_it = |of_it: usize| {
+        move |sent: &mut Sent, random: &mut Random| {
+            let place = (sent.at / (2806 * MS)) as usize;
+            let is_slow = sent.at % (2806 * MS) == 0 && place > 0;
+            let is_rare = if is_slow { place <= of_it } else { random.share() < 0.02 };
+            sent.statement = if is_rare { RARE } else { sent.statement };
+            sent.duration_ns = if is_slow { 300 * MS } else { sent.duration_ns };
+        }
+    };
+    let of_seven = |of_it: usize| {
+        let folder = TempDir::new().unwrap();
+        let engine = recorded(&folder, 7, slow_of_it(of_it), |recorder, _| busy_cpus(recorder));
+        let options = Options { threshold: SlowThreshold::Time(100 * MS), ..Options::default() };
+        let explanation = explained_by(&engine, &options);
+        assert_eq!(explanation.slow_requests, 7);
+        explanation
+    };
+    let top = found(
+        &of_seven(6),
+        "86 % of the slow requests are `SELECT * FROM shop.orders WHERE customer = ? AND at > ?` (2",
+    );
+    assert!(top.severity > Severity::Information && top.p_value.unwrap() < 0.01, "{top:?}");
+    // One of seven is chance.
+    let by_chance = of_seven(1);
+    assert_eq!(by_chance.findings[0].finding, "cpu-saturation", "{by_chance}");
+    assert!(by_chance.findings.iter().all(|finding| finding.finding != "in-common"), "{by_chance}");
 }
 
 #[test]
