@@ -50,7 +50,7 @@ pub use cql_type::{CqlType, NotAType};
 pub use error::Error;
 pub use places::Places;
 pub use progress::{Cancel, Progress};
-pub use sockets::connected;
+pub use sockets::{connected, remotes, serving};
 pub use state::Node;
 pub use token::murmur3_token;
 pub use versions::{Line, Version};

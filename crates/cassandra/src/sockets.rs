@@ -64,12 +64,39 @@ pub fn connected(pids: &[u32], addresses: &[SocketAddr]) -> HashSet<u32> {
 
 /// The sockets of a network namespace that are connected to one of the addresses.
 fn connections_to(addresses: &[SocketAddr], process: &str) -> HashSet<u64> {
+    let is_to_one = |socket: &Socket<'_>| addresses.iter().any(|own| serves(*own, socket.remote));
     let tables = ["tcp", "tcp6"].map(|table| read_proc(format!("{process}/net/{table}")).unwrap_or_default());
     let sockets = tables.iter().flat_map(|table| table.lines().skip(1)).filter_map(parse_line);
-    let is_to_one = |socket: &Socket<'_>| addresses.iter().any(|own| serves(*own, socket.remote));
     sockets.filter(is_to_one).map(|socket| socket.inode).collect()
 }
 
+/// Where the TCP connections of a process lead to; empty where this user may not see its sockets.
+#[must_use]
+pub fn remotes(pid: u32) -> Vec<SocketAddr> {
+    let Ok(own) = socket_inodes(pid.cast_signed()) else { return Vec::new() };
+    let tables = ["tcp", "tcp6"].map(|table| read_proc(format!("/proc/{pid}/net/{table}")).unwrap_or_default());
+    let sockets = tables.iter().flat_map(|table| table.lines().skip(1)).filter_map(parse_line);
+    let connected = sockets.filter(|socket| socket.state == ESTABLISHED && own.contains(&socket.inode));
+    let mut remotes: Vec<SocketAddr> = connected.map(|socket| socket.remote).collect();
+    remotes.sort_unstable();
+    remotes.dedup();
+    remotes
+}
+
+/// Those of `pids` that listen at one of the addresses, as far as this user may see. Processes in other network
+/// namespaces are found, too.
+#[must_use]
+pub fn serving(pids: &[u32], addresses: &[SocketAddr]) -> HashSet<u32> {
+    let serves = |pid: &&u32| {
+        let serve = |listener: &Listener| addresses.iter().any(|address| listener.serves(*address));
+        let listeners: HashSet<u64> =
+            listeners_near(pid.cast_signed()).into_iter().filter(serve).map(|listener| listener.inode).collect();
+        !listeners.is_empty() && socket_inodes(pid.cast_signed()).is_ok_and(|own| !own.is_disjoint(&listeners))
+    };
+    pids.iter().filter(serves).copied().collect()
+}
+
+const ESTABLISHED: &str = "01";
 const LISTEN: &str = "0A";
 
 pub(crate) fn parse(table: &str) -> Vec<Listener> {
@@ -193,6 +220,18 @@ mod tests {
         let _client = std::net::TcpStream::connect(address).unwrap();
         assert_eq!(connected(&[own, 1], &["127.0.10.202:1".parse().unwrap(), address]), HashSet::from([own]));
         assert_eq!(connected(&[u32::MAX >> 1], &[address]), HashSet::new());
+    }
+
+    #[test]
+    fn who_serves_a_connection_is_told_from_where_it_leads_to() {
+        let server = TcpListener::bind("127.0.10.203:0").unwrap();
+        let (own, address) = (std::process::id(), server.local_addr().unwrap());
+        assert!(!remotes(own).contains(&address));
+        let client = std::net::TcpStream::connect(address).unwrap();
+        assert!(remotes(own).contains(&address));
+        assert_eq!(serving(&[own, 1], &[address]), HashSet::from([own]));
+        assert_eq!(serving(&[own], &[client.local_addr().unwrap()]), HashSet::new(), "a client does not listen");
+        assert_eq!(serving(&[own, u32::MAX >> 1], &[]), HashSet::new());
     }
 
     #[test]

@@ -53,6 +53,7 @@ queries! {
     NODE_PRESSURE = "node_pressure",
     DISK_INTERVALS = "disk_intervals",
     PROCESS_CPU = "process_cpu",
+    NODE_PROCESSES = "node_processes",
     PROCESSES_BY_CPU = "processes_by_cpu",
     DISKS_BY_TIME = "disks_by_time",
     HELD_UP_BY_TIME = "held_up_by_time",

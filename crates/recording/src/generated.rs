@@ -352,7 +352,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that stands for the machine; empty where only a load was recorded." },
             Column { name: "pid", ty: Type::Int64, unit: "id", is_time: false, nullable: false, meaning: "Process id." },
             Column { name: "process", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of its main thread, as the kernel keeps it." },
-            Column { name: "role", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "server or load for a watched process, recorder for the recorder itself, client for a process with a connection to a node, other for all others." },
+            Column { name: "role", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "server or load for a watched process, server also for the one that a watched load is connected to, recorder for the recorder itself, client for a process with a connection to a node, other for all others." },
             Column { name: "cpu_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "CPU time of all its threads." },
         ],
     },
@@ -1552,7 +1552,7 @@ pub mod rows {
         pub pid: i64,
         /// Name of its main thread, as the kernel keeps it. (name)
         pub process: &'a str,
-        /// server or load for a watched process, recorder for the recorder itself, client for a process with a connection to a node, other for all others. (name)
+        /// server or load for a watched process, server also for the one that a watched load is connected to, recorder for the recorder itself, client for a process with a connection to a node, other for all others. (name)
         pub role: &'a str,
         /// CPU time of all its threads. (ns)
         pub cpu_ns: i64,

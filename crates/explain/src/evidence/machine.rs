@@ -27,6 +27,8 @@ pub(crate) struct Machine {
     /// have no rows, so only this tells that a stopped node used no CPU.
     watched: BTreeMap<String, Vec<Interval>>,
     background: Vec<(Interval, i64)>,
+    /// CPU time of the processes of nodes, as a load driver's recording has them, which has no threads of nodes.
+    loaded: Vec<(Interval, i64)>,
     /// When threads of a node or of the load driver waited for a CPU, and when that was recorded: merged sets.
     held_up: Vec<Interval>,
     run_queues_seen: Vec<Interval>,
@@ -108,6 +110,12 @@ impl Machine {
             .map(|row| (Interval::of_length(time[row] - interval[row], interval[row]), cpu[row]))
             .collect();
         let watched = watched(engine, &processes)?;
+        let rows = engine.sql(&query::NODE_PROCESSES.fill(&[]))?;
+        let (time, interval, cpu) =
+            (rows.integers("time_ns")?, rows.integers("interval_ns")?, rows.integers("cpu_ns")?);
+        let loaded = (0..time.len())
+            .map(|row| (Interval::of_length(time[row] - interval[row], interval[row]), cpu[row]))
+            .collect();
         let seen = |process: &&ProcessInterval| process.run_queue_ns.is_some();
         let is_held_up = |process: &&ProcessInterval| {
             let least = HELD_UP_SHARE * process.window.length() as f64;
@@ -115,12 +123,27 @@ impl Machine {
         };
         let held_up = merge(processes.iter().filter(is_held_up).map(|process| process.window).collect());
         let run_queues_seen = merge(processes.iter().filter(seen).map(|process| process.window).collect());
-        Ok(Machine { cpus, processes, watched, background, held_up, run_queues_seen })
+        Ok(Machine { cpus, processes, watched, background, loaded, held_up, run_queues_seen })
     }
 
     /// The CPU use in all windows together. An interval counts with the part of it that lies in a window.
     pub(crate) fn usage(&self, windows: &[Interval]) -> Usage {
-        self.usage_of(windows, |_| true)
+        let mut usage = self.usage_of(windows, |_| true);
+        if usage.server_cpus.is_none() {
+            usage.server_cpus = self.loaded_cpus(windows);
+            usage.other_cpus = usage.other_cpus.zip(usage.server_cpus).map(|(other, server)| (other - server).max(0.0));
+        }
+        usage
+    }
+
+    /// CPUs used by the processes of nodes; None without rows of them.
+    fn loaded_cpus(&self, windows: &[Interval]) -> Option<f64> {
+        let seen = merge(self.loaded.iter().map(|(window, _)| *window).collect());
+        let windows = merge(windows.to_vec());
+        let seen_ns: i64 = windows.iter().map(|window| covered_ns(&seen, *window)).sum();
+        let part = |window: Interval| covered_ns(&windows, window) as f64 / window.length().max(1) as f64;
+        let used_ns: f64 = self.loaded.iter().map(|(window, cpu_ns)| part(*window) * *cpu_ns as f64).sum();
+        (seen_ns > 0).then(|| used_ns / seen_ns as f64)
     }
 
     /// Like [`Machine::usage`], with the CPU time of the selected nodes alone.

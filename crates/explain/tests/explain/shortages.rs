@@ -1,7 +1,7 @@
 //! Findings must name a cause outside of the node that delayed it.
 
-use crate::world::{MS, NODE, S, T0, World, healthy_gc};
-use helenus_explain::{Finding, Severity};
+use crate::world::{MS, NODE, Phase, S, T0, World, healthy_gc};
+use helenus_explain::{Engine, Finding, Options, Severity, SlowThreshold, explain};
 use helenus_recording::{Recorder, rows};
 
 /// Stops as (start, length): 60 ms each, throughout most of an episode.
@@ -220,4 +220,34 @@ fn a_disk_that_is_slow_throughout_is_named_though_no_request_is_slower_than_the_
     // Where requests are fast, a busy disk is nobody's cause.
     let fast = World { more: Some(more), gc: healthy_gc(30), ..World::default() }.explain();
     assert!(fast.serious().is_empty(), "{}", fast.explanation);
+}
+
+/// A load's own recording has no threads of the node, but says which process is the node.
+#[test]
+fn the_node_that_a_load_is_driven_at_is_no_other_process() {
+    let more = |recorder: &Recorder| {
+        for second in 1..=30 {
+            recorder.append(rows::ProcessSample {
+                time_ns: T0 + second * S,
+                interval_ns: S,
+                node: "",
+                pid: 4711,
+                process: "java",
+                role: "server",
+                cpu_ns: S * 13 / 10,
+            });
+        }
+    };
+    let phases = vec![Phase { name: "1700/s", rate_per_s: 1700, seconds: 30, measured: true }];
+    let (server_cpus_at_full_load, load_cpus_at_full_load) = (1.7, 0.35);
+    let world =
+        World { phases, server_cpus_at_full_load, load_cpus_at_full_load, more: Some(more), ..World::default() };
+    let folder = tempfile::TempDir::new().unwrap();
+    let [load, _] = world.record_apart(&folder.path().join("apart"));
+    let engine = Engine::open(&[load]).unwrap();
+    let explanation = explain(&engine, &Options::default()).unwrap();
+    let busy = explanation.findings.iter().find(|finding| finding.finding == "cpu-saturation");
+    let busy = busy.unwrap_or_else(|| panic!("{explanation}"));
+    assert!(busy.detail.contains("server 1.3 CPUs"), "{explanation}");
+    assert!(!explanation.to_string().contains("java"), "{explanation}");
 }

@@ -63,7 +63,7 @@ impl Source for Pressure {
         }
         let machine = context.watched.first().map_or("", |watched| watched.node.as_str()).to_string();
         let nodes: Vec<Node> = context.servers().map(|(watched, _)| Node::new(&watched)).collect();
-        let watched = context.watched.iter().map(|watched| (watched.pid, watched.process.name()));
+        let watched = context.watched.iter().map(|watched| (watched.pid, watched.process));
         // Of a process that is no Cassandra this is unknown.
         let listening = context.servers().filter_map(|(node, _)| address_of(&node).ok()).collect();
         let run = Run {

@@ -1,10 +1,11 @@
 //! The processes that use the CPUs.
 
 use super::Sample;
-use helenus_cassandra::connected;
+use crate::ProcessKind;
 use helenus_cassandra::foreign::read_proc;
+use helenus_cassandra::{connected, remotes, serving};
 use helenus_recording::rows::ProcessSample;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::net::SocketAddr;
 
 /// The most rows of one sample.
@@ -13,7 +14,7 @@ const MOST: usize = 20;
 const LEAST_SHARE: i64 = 100;
 /// The most processes that are read; some machines have very many.
 const MOST_READ: usize = 20_000;
-/// After this many samples a process is checked again for connections to the nodes.
+/// After this many samples a process is checked again for sockets of the nodes and their clients.
 const CHECKED_EVERY: u32 = 10;
 
 #[derive(Debug)]
@@ -21,10 +22,13 @@ pub(super) struct Processes {
     /// CPU ticks of each process since its start, by process id.
     last: HashMap<u32, i64>,
     roles: HashMap<u32, &'static str>,
-    /// Where the nodes listen to clients.
+    /// Watched load drivers; the processes that they are connected to are nodes.
+    loads: Vec<u32>,
+    /// Where the watched nodes listen to clients.
     nodes: Vec<SocketAddr>,
-    clients: HashSet<u32>,
-    /// Processes without a connection to a node, with the number of samples until they are checked again.
+    /// Processes that are known by their sockets: nodes that a load is driven at, and clients.
+    by_socket: HashMap<u32, &'static str>,
+    /// Processes without such sockets, with the number of samples until they are checked again.
     strangers: HashMap<u32, u32>,
     tick_ns: i64,
 }
@@ -36,14 +40,16 @@ struct Used {
 }
 
 impl Processes {
-    pub(super) fn new(watched: impl Iterator<Item = (u32, &'static str)>, nodes: Vec<SocketAddr>) -> Processes {
+    pub(super) fn new(watched: impl IntoIterator<Item = (u32, ProcessKind)>, nodes: Vec<SocketAddr>) -> Processes {
+        let watched: Vec<(u32, ProcessKind)> = watched.into_iter().collect();
         let mut roles = HashMap::from([(std::process::id(), "recorder")]);
         // A load driver that records itself has the role of a load driver.
-        roles.extend(watched);
+        roles.extend(watched.iter().map(|(pid, kind)| (*pid, kind.name())));
+        let loads = watched.iter().filter(|(_, kind)| *kind == ProcessKind::Load).map(|(pid, _)| *pid).collect();
         // SAFETY: sysconf takes no pointers.
         let tick_ns = 1_000_000_000 / unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1);
-        let (clients, strangers) = Default::default();
-        let mut processes = Processes { last: HashMap::new(), roles, nodes, clients, strangers, tick_ns };
+        let (by_socket, strangers) = Default::default();
+        let mut processes = Processes { last: HashMap::new(), roles, loads, nodes, by_socket, strangers, tick_ns };
         processes.read();
         processes
     }
@@ -53,7 +59,7 @@ impl Processes {
         used.retain(|used| used.cpu_ns.saturating_mul(LEAST_SHARE) >= sample.interval_ns);
         used.sort_by_key(|used| std::cmp::Reverse(used.cpu_ns));
         used.truncate(MOST);
-        self.find_clients(&used);
+        self.find_by_sockets(used.iter().map(|used| used.pid));
         for Used { pid, name, cpu_ns } in &used {
             sample.recorder.append(ProcessSample {
                 time_ns: sample.time_ns,
@@ -61,32 +67,41 @@ impl Processes {
                 node: sample.node,
                 pid: i64::from(*pid),
                 process: name,
-                role: match self.roles.get(pid) {
-                    Some(role) => role,
-                    None if self.clients.contains(pid) => "client",
-                    None => "other",
-                },
+                role: self.role(*pid),
                 cpu_ns: *cpu_ns,
             });
         }
         i64::try_from(used.len()).unwrap_or(i64::MAX)
     }
 
-    /// Finds the processes that are clients of the nodes. To look through a process's files takes long, so that it is done seldom.
-    fn find_clients(&mut self, used: &[Used]) {
-        self.clients.retain(|pid| self.last.contains_key(pid));
+    fn role(&self, pid: u32) -> &'static str {
+        self.roles.get(&pid).or_else(|| self.by_socket.get(&pid)).copied().unwrap_or("other")
+    }
+
+    /// Finds the processes that are nodes or clients of nodes. Reading a process's files takes long, so it is done seldom.
+    fn find_by_sockets(&mut self, pids: impl Iterator<Item = u32>) {
+        self.by_socket.retain(|pid, _| self.last.contains_key(pid));
         self.strangers.retain(|pid, left| {
             *left -= 1;
             *left > 0 && self.last.contains_key(pid)
         });
-        let pids = used.iter().map(|used| used.pid);
         let is_unknown = |pid: &u32| {
-            !self.roles.contains_key(pid) && !self.clients.contains(pid) && !self.strangers.contains_key(pid)
+            !self.roles.contains_key(pid) && !self.by_socket.contains_key(pid) && !self.strangers.contains_key(pid)
         };
         let unknown: Vec<u32> = pids.filter(is_unknown).collect();
-        self.clients.extend(connected(&unknown, &self.nodes));
-        let strangers = unknown.into_iter().filter(|pid| !self.clients.contains(pid));
-        self.strangers.extend(strangers.map(|pid| (pid, CHECKED_EVERY)));
+        if unknown.is_empty() {
+            return;
+        }
+        let loaded: Vec<SocketAddr> = self.loads.iter().flat_map(|load| remotes(*load)).collect();
+        let all: Vec<SocketAddr> = self.nodes.iter().chain(&loaded).copied().collect();
+        self.by_socket.extend(connected(&unknown, &all).into_iter().map(|pid| (pid, "client")));
+        // A node may also be a client, of other nodes.
+        self.by_socket.extend(serving(&unknown, &loaded).into_iter().map(|pid| (pid, "server")));
+        // A load driver that is not connected yet does not show the nodes.
+        if self.loads.is_empty() || !loaded.is_empty() {
+            let strangers = unknown.into_iter().filter(|pid| !self.by_socket.contains_key(pid));
+            self.strangers.extend(strangers.map(|pid| (pid, CHECKED_EVERY)));
+        }
     }
 
     /// CPU time of each process since the last call. For a new process this is all the CPU time it has used.
@@ -123,6 +138,38 @@ fn parse(stat: &str) -> Option<(&str, i64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use helenus_needs::{need, program};
+
+    /// A process that listens at an address, and reads what a client sends it.
+    fn server(address: &str) -> std::process::Child {
+        let listen = "import socket, sys; server = socket.create_server((sys.argv[1], 19042)); print(flush=True); \
+                      client = server.accept()[0]; client.recv(1)";
+        let mut python = std::process::Command::new("python3");
+        python.args(["-c", listen, address]).stdout(std::process::Stdio::piped()).spawn().unwrap()
+    }
+
+    #[test]
+    fn the_process_that_a_load_is_driven_at_is_the_server() {
+        need!(program("python3"));
+        let [mut node, mut stranger] = ["127.0.10.210", "127.0.10.211"].map(server);
+        for child in [&mut node, &mut stranger] {
+            let mut line = [0];
+            std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut line).unwrap();
+        }
+        let roles = || {
+            let pids = [std::process::id(), node.id(), stranger.id()];
+            let mut processes = Processes::new([(std::process::id(), ProcessKind::Load)], Vec::new());
+            processes.find_by_sockets(pids.into_iter());
+            pids.map(|pid| processes.role(pid))
+        };
+        assert_eq!(roles(), ["load", "other", "other"]);
+        let connection = std::net::TcpStream::connect("127.0.10.210:19042").unwrap();
+        assert_eq!(roles(), ["load", "server", "other"]);
+        drop(connection);
+        stranger.kill().unwrap();
+        stranger.wait().unwrap();
+        node.wait().unwrap();
+    }
 
     #[test]
     fn a_process_has_its_name_and_its_ticks() {
