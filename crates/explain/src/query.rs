@@ -41,6 +41,7 @@ queries! {
     MARKS = "marks",
     PAUSES = "pauses",
     STALLS = "stalls",
+    STOPPED_THREADS = "stopped_threads",
     CPU_INTERVALS = "cpu_intervals",
     PROCESS_INTERVALS = "process_intervals",
     THREADS_WATCHED = "threads_watched",

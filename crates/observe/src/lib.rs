@@ -6,6 +6,7 @@
 
 mod bounded;
 mod budget;
+mod cgroups;
 mod check;
 mod counters;
 mod cpus;

@@ -1,6 +1,7 @@
 //! The thread that reads /proc at a fixed rate: CPUs, the threads of the watched processes, and whether a process is
 //! stopped.
 
+use crate::cgroups::is_frozen;
 use crate::check::{Check, CheckState};
 use crate::counters::{self, Counters};
 use crate::cpus::Cpus;
@@ -130,7 +131,7 @@ struct Process {
     /// The counters; None if they are not requested or not available.
     counters: Option<Counters>,
     stat: File,
-    /// When the process was first and last seen as stopped by the kernel.
+    /// When the process was first and last seen as held by the kernel.
     stopped: Option<(i64, i64)>,
     report: Report,
 }
@@ -170,8 +171,8 @@ impl Process {
 
     fn sample(&mut self, recorder: &Recorder) -> io::Result<()> {
         let before_ns = cpu_time_of_this_thread_ns();
-        self.watch_stop(recorder)?;
         let captured = self.threads.sample(recorder)?;
+        self.watch_stop(recorder, captured.rows > 0)?;
         self.report.captured += captured.rows;
         self.report.lost += captured.lost;
         self.report.cpu_ns += cpu_time_of_this_thread_ns() - before_ns;
@@ -181,16 +182,16 @@ impl Process {
         Ok(())
     }
 
-    /// Detects that a process is stopped (by SIGSTOP or a debugger), which the process itself can't report before it
-    /// continues. The reported stop lies within the real one, so that no request that it delayed seems to have ended
-    /// before the stop.
-    fn watch_stop(&mut self, recorder: &Recorder) -> io::Result<()> {
+    /// Detects that a process is stopped (by SIGSTOP, a debugger or the freezer of cgroups), which the process itself
+    /// can't report before it continues. The reported stop lies within the real one, so that no request that it delayed
+    /// seems to have ended before the stop.
+    fn watch_stop(&mut self, recorder: &Recorder, has_run: bool) -> io::Result<()> {
         let now_ns = recorder.clock().now_ns();
         let mut buffer = [0; 512];
         let length = self.stat.read_at(&mut buffer, 0)?;
         let text = String::from_utf8_lossy(&buffer[..length]);
         let state = text.rfind(')').and_then(|end| text[end + 1..].trim_start().chars().next());
-        if let Some('T' | 't') = state {
+        if matches!(state, Some('T' | 't')) || !has_run && is_frozen(self.pid) {
             self.stopped.get_or_insert((now_ns, now_ns)).1 = now_ns;
         } else {
             self.end_stop(recorder);

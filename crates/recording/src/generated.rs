@@ -500,7 +500,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "duration_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "How long it lasted." },
             Column { name: "side", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Whose stall it was: load (the driver), server (inside the JVM of a node), recorder." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node, for side server; empty otherwise." },
-            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free. stopped: the kernel held the whole process stopped, as by SIGSTOP. It is read 10 times a second, so that it is up to 0.2 s shorter than it was." },
+            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free. stopped: the kernel held the whole process, by SIGSTOP, a debugger or a frozen cgroup. It is read 10 times a second, so that it is up to 0.2 s shorter than it was." },
             Column { name: "run_queue_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "How much of it the watching thread was ready to run and had no CPU; null where that is not measured." },
             Column { name: "major_faults", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Pages that the process had to wait for the disk for meanwhile; null where that is not measured." },
             Column { name: "steal_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Stolen time in the tenth of a second around it, over all CPUs, in steps of 10 ms; null where not measured." },
@@ -1925,7 +1925,7 @@ pub mod rows {
         pub side: &'a str,
         /// The node, for side server; empty otherwise. (address)
         pub node: &'a str,
-        /// watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free. stopped: the kernel held the whole process stopped, as by SIGSTOP. It is read 10 times a second, so that it is up to 0.2 s shorter than it was. (name)
+        /// watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free. stopped: the kernel held the whole process, by SIGSTOP, a debugger or a frozen cgroup. It is read 10 times a second, so that it is up to 0.2 s shorter than it was. (name)
         pub kind: &'a str,
         /// How much of it the watching thread was ready to run and had no CPU; null where that is not measured. (ns)
         pub run_queue_ns: Option<i64>,

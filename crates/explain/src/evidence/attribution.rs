@@ -21,14 +21,14 @@
 //!
 //! Only causes that chance does not explain take part, and only for requests for which they can account (see
 //! `association`): at least half of what the request took longer than the median. That a request was under way while the
-//! driver stood still is direct evidence, which needs no test; and so is a stop of its node of a second or more: a single long
-//! stop cannot be told from chance by shifting it in a short recording.
+//! driver stood still is direct evidence, which needs no test. So is a stop of its node of a second or more, or one in which the
+//! kernel showed the node as stopped: few stops cannot be told from chance by shifting them in a short recording.
 
 use super::cause::{Blamed, Cause};
 use super::common::Common;
 use super::kind::CauseKind;
 use super::pools::{FullPool, Pools};
-use super::stops::{LONG_STOP_NS, Stop, Stops};
+use super::stops::{Stop, Stops};
 use crate::association::{
     Effect, Judged, Length, Nature, Place, SlowRequest, Stretch, accountable_ns, accounts_for, affecting, effects,
 };
@@ -117,10 +117,8 @@ pub(super) fn attribute(
     let mut in_slow_disk = Vec::new();
     let lasts =
         |times: &[Interval], stretch: &Stretch| covered_ns(times, stretch.window) * 2 >= stretch.window.length();
-    let long: Vec<Vec<&Stop>> = causes
-        .iter()
-        .map(|cause| stops.of(cause.kind).iter().filter(|stop| stop.window.length() >= LONG_STOP_NS).collect())
-        .collect();
+    let certain: Vec<Vec<&Stop>> =
+        causes.iter().map(|cause| stops.of(cause.kind).iter().filter(|stop| stop.is_certain()).collect()).collect();
     let rows = &judged.all().rows;
     for stretch in &judged.stretches {
         let mostly_busy = lasts(throughout.busy, stretch);
@@ -136,8 +134,11 @@ pub(super) fn attribute(
                     (CauseKind::PoolQueue, ns) => throughout.pools.waited_ns(request, ns),
                     (_, ns) => ns,
                 })
-                .zip(&long)
-                .map(|(ns, long)| if ns > 0 { ns } else { in_long_stops(long, request, judged.node(request.node)) })
+                .zip(&certain)
+                .map(|(ns, certain)| match ns {
+                    0 => in_certain_stops(certain, request, judged.node(request.node)),
+                    ns => ns,
+                })
                 .map(|ns| if accounts_for(ns, request) { ns } else { 0 })
                 .collect();
             match choose(causes, &accountable) {
@@ -226,12 +227,12 @@ fn accountable_to(cause: &Cause, effects: &[Effect], request: &SlowRequest) -> i
     }
 }
 
-/// How long the request's own node stood still in long stops of one kind while the request was under way.
-fn in_long_stops(long: &[&Stop], request: &SlowRequest, node: &str) -> i64 {
-    if long.is_empty() || request.place == Some(Place::Between) {
+/// How long the request's own node stood still in stops of one kind that need no test, while the request was under way.
+fn in_certain_stops(certain: &[&Stop], request: &SlowRequest, node: &str) -> i64 {
+    if certain.is_empty() || request.place == Some(Place::Between) {
         return 0;
     }
-    let of_node = long.iter().filter(|stop| stop.node == node).map(|stop| stop.window);
+    let of_node = certain.iter().filter(|stop| stop.node == node).map(|stop| stop.window);
     covered_ns(&merge(of_node.collect()), Interval { start: request.sent, end: request.end })
 }
 

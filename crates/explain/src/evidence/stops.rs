@@ -5,13 +5,16 @@ use super::shortage::{COLLECTOR, LOAD, SERVER, Shortage};
 use crate::engine::Engine;
 use crate::timeline::{Interval, covered_ns, merge, subtract, total_ns};
 use crate::{Error, query};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The kind of a stall in which the kernel showed the process as stopped.
 pub(crate) const STOPPED: &str = "stopped";
 
 /// A stop of at least this length is a finding even if it delayed few requests, and delays a request of its node for certain.
 pub(crate) const LONG_STOP_NS: i64 = 1_000_000_000;
+
+/// The state of a process is read at this interval, so that a stop was up to so much longer at both ends than it was seen.
+const READ_EVERY_NS: i64 = 100_000_000;
 
 /// The most by which two sources may differ about the time of the same stop.
 const SAME_STOP_NS: i64 = 2_000_000;
@@ -44,6 +47,14 @@ pub(crate) struct Stops {
     pub(crate) throttled: Vec<Stop>,
     /// Stalls of the recorder, which suggest that the whole machine was stopped.
     pub(crate) recorder: Vec<Stop>,
+}
+
+impl Stop {
+    /// Whether it delayed each request that its node had meanwhile, without a test against chance: nothing runs in a
+    /// process that the kernel holds stopped, however busy the CPUs are.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.label == STOPPED || self.window.length() >= LONG_STOP_NS
+    }
 }
 
 /// The times of some stops as a merged set.
@@ -225,15 +236,45 @@ impl Stalls {
             };
             among.push(stop);
         }
+        for stop in stopped_threads(engine)? {
+            if stop.node.is_empty() { &mut stalls.held_client } else { &mut stalls.held_server }.push(stop);
+        }
         Ok(stalls)
     }
 }
 
-/// Whether the kernel held the node stopped for most of its pause.
+/// Stops of whole processes, from the times in which the kernel had stopped their threads.
+fn stopped_threads(engine: &Engine) -> Result<Vec<Stop>, Error> {
+    let rows = engine.sql(&query::STOPPED_THREADS.fill(&[]))?;
+    let (start, duration) = (rows.integers("start_ns")?, rows.integers("stopped_ns")?);
+    let mut of_node: BTreeMap<String, Vec<Interval>> = BTreeMap::new();
+    for (row, node) in rows.texts("node")?.into_iter().enumerate() {
+        of_node.entry(node).or_default().push(Interval::of_length(start[row], duration[row]));
+    }
+    let stop = |node: &str, window| Stop { window, node: node.to_string(), label: STOPPED.into() };
+    let stops = of_node.iter().flat_map(|(node, threads)| several(threads).into_iter().map(|one| stop(node, one)));
+    Ok(stops.collect())
+}
+
+/// When at least two of the intervals overlap, which are sorted by start: a debugger may look at a single thread.
+fn several(intervals: &[Interval]) -> Vec<Interval> {
+    let mut furthest = i64::MIN;
+    let mut overlaps = Vec::new();
+    for interval in intervals {
+        overlaps.push(Interval { start: interval.start, end: interval.end.min(furthest) });
+        furthest = furthest.max(interval.end);
+    }
+    overlaps.retain(|overlap| overlap.start < overlap.end);
+    merge(overlaps)
+}
+
+/// Whether the kernel showed the node as stopped within its pause, and may have held it for most of the pause.
 fn is_held(pause: &Stop, held: &[Stop]) -> bool {
-    let of_node = held.iter().filter(|stop| stop.node == pause.node);
-    let held: Vec<Interval> = of_node.map(|stop| stop.window).filter(|held| held.overlaps(pause.window)).collect();
-    covered_ns(&merge(held), pause.window) * 2 >= pause.window.length().max(1)
+    let of_node = held.iter().filter(|stop| stop.node == pause.node).map(|stop| stop.window);
+    // A stop that was seen once has no length.
+    let seen = of_node.filter(|held| held.start < pause.window.end && held.end >= pause.window.start);
+    let longest: Vec<Interval> = seen.map(|held| held.widened(READ_EVERY_NS)).collect();
+    covered_ns(&merge(longest), pause.window) * 2 >= pause.window.length().max(1)
 }
 
 /// A stall without the node's own pauses, which stop the agent's watcher as well; None if less than half of the stall
@@ -388,6 +429,18 @@ mod tests {
         assert!(is_held(&stop(90 * ms, 1050 * ms, "a", "G1New"), &held));
         assert!(!is_held(&stop(90 * ms, 1050 * ms, "b", "G1New"), &held));
         assert!(!is_held(&stop(1040 * ms, 1050 * ms, "a", "G1New"), &held));
+        // A recorder that had no CPU itself saw only a part of the stop, or a single moment.
+        assert!(is_held(&stop(0, 700 * ms, "a", "ThreadDump"), &[stop(300 * ms, 460 * ms, "a", STOPPED)]));
+        assert!(is_held(&stop(0, 300 * ms, "a", "ThreadDump"), &[stop(200 * ms, 200 * ms, "a", STOPPED)]));
+        assert!(!is_held(&stop(0, 700 * ms, "a", "ThreadDump"), &[stop(200 * ms, 200 * ms, "a", STOPPED)]));
+    }
+
+    #[test]
+    fn a_process_is_stopped_when_several_of_its_threads_are() {
+        let at = |start, end| Interval { start, end };
+        assert_eq!(several(&[at(0, 10)]), []);
+        assert_eq!(several(&[at(0, 10), at(20, 30)]), []);
+        assert_eq!(several(&[at(0, 10), at(1, 9), at(2, 12), at(40, 50), at(45, 60)]), [at(1, 10), at(45, 50)]);
     }
 
     #[test]

@@ -12,7 +12,8 @@ const LONG_NS: i64 = 200_000_000;
 
 pub(super) const WHO_STOPS_IT: &str =
     "find who stops the process: kill -STOP, a debugger, a frozen container (journalctl).";
-pub(super) const WHAT_THREADS_WAIT_FOR: &str = "record again with --sched on, to see what its threads waited for.";
+pub(super) const WHAT_THREADS_WAIT_FOR: &str =
+    "record again with --sched on, to see what its threads waited for.";
 
 pub(super) struct ServerStall;
 
@@ -75,14 +76,16 @@ impl Check for ServerStall {
 /// stopped.
 pub(super) fn meanwhile(cpus: Option<f64>, is_held: bool) -> (String, bool) {
     let is_idle = cpus.is_some_and(|cpus| cpus < 0.2);
-    let words = cpus.map(|cpus| match (is_held, is_idle) {
-        (true, _) => format!(
+    let words = match (is_held, cpus) {
+        (true, Some(cpus)) => format!(
             " It used {cpus:.2} CPUs meanwhile: the kernel held it stopped (a signal, a debugger, a frozen container)."
         ),
-        (false, true) => format!(
+        (true, None) => " The kernel held it stopped (a signal, a debugger, a frozen container).".to_string(),
+        (false, Some(cpus)) if is_idle => format!(
             " It used {cpus:.2} CPUs meanwhile: it was stopped (a signal, a debugger, a frozen container or virtual machine), or its threads waited for a CPU."
         ),
-        (false, false) => format!(" It used {cpus:.1} CPUs meanwhile: its threads ran or waited for a CPU."),
-    });
-    (words.unwrap_or_default(), is_idle)
+        (false, Some(cpus)) => format!(" It used {cpus:.1} CPUs meanwhile: its threads ran or waited for a CPU."),
+        (false, None) => String::new(),
+    };
+    (words, is_idle)
 }

@@ -49,6 +49,80 @@ fn a_stop_beside_idle_cpus_is_no_wait_for_one() {
     assert_eq!(explained.top().finding, "client-stall", "{}", explained.explanation);
 }
 
+/// Two stops in a short recording can't be told from chance: they would explain as much if they lay two seconds later. The
+/// CPUs are busy in all of it. But the kernel showed the process as stopped.
+#[test]
+fn a_stop_that_the_kernel_shows_is_not_blamed_on_busy_cpus() {
+    let world = World {
+        phases: vec![Phase { name: "steady", rate_per_s: 500, seconds: 12, measured: true }],
+        hogs: vec![(0, 12 * S)],
+        server_stops: vec![(1300 * MS, 700 * MS), (5300 * MS, 700 * MS)],
+        // The busy CPUs delay other requests for as long.
+        secret_stops: vec![(3150 * MS, S), (7150 * MS, S), (9150 * MS, S)],
+        gc: healthy_gc(12),
+        ..World::default()
+    };
+    let folder = tempfile::TempDir::new().unwrap();
+    let engine = Engine::open(&[world.record(&folder.path().join("recording"))]).unwrap();
+    let options = Options { threshold: SlowThreshold::Time(100 * MS), ..Options::default() };
+    let explanation = explain(&engine, &options).unwrap();
+    let stop = explanation.findings.iter().find(|finding| finding.finding == "server-stall");
+    let stop = stop.unwrap_or_else(|| panic!("{explanation}"));
+    assert!(stop.severity > Severity::Information && stop.share.unwrap() > 0.2, "{explanation}");
+    assert!(stop.p_value.is_none(), "it needs no test: {explanation}");
+    assert!(stop.detail.contains("the kernel held it stopped") && stop.next.contains("kill -STOP"), "{stop:#?}");
+}
+
+/// The recorder waits for a CPU as well, so that it saw the process only twice while it was stopped, in a pause that the JVM
+/// reports as its own.
+#[test]
+fn a_pause_in_which_the_kernel_shows_a_stop_is_a_stop() {
+    let stops = vec![(4 * S + 300 * MS, 700 * MS), (8 * S, 700 * MS)];
+    let more = |recorder: &Recorder| {
+        for start in [4 * S + 300 * MS, 8 * S] {
+            recorder.append(rows::Stall {
+                start_ns: T0 + start + 250 * MS,
+                duration_ns: 170 * MS,
+                side: "server",
+                node: NODE,
+                kind: "stopped",
+                ..rows::Stall::default()
+            });
+        }
+    };
+    let world = World { hogs: vec![(0, 30 * S)], safepoints: stops, more: Some(more), ..World::default() };
+    let explained = world.explain();
+    assert_eq!(explained.top().finding, "server-stall", "{}", explained.explanation);
+    assert!(explained.top().share.unwrap() > 0.5, "{}", explained.explanation);
+}
+
+/// The scheduler's records of the threads show the stop exactly, without an agent.
+#[test]
+fn threads_that_the_scheduler_saw_stopped_are_a_stop_of_their_process() {
+    let explained = |more: fn(&Recorder)| {
+        World { hogs: vec![(0, 30 * S)], secret_stops: vec![(8 * S, 700 * MS)], more: Some(more), ..World::default() }
+            .explain()
+    };
+    let all = explained(|recorder| off_cpu(recorder, 1..4));
+    assert_eq!(all.top().finding, "server-stall", "{}", all.explanation);
+    let one = explained(|recorder| off_cpu(recorder, 1..2));
+    assert!(one.find("server-stall").is_none(), "{}", one.explanation);
+}
+
+fn off_cpu(recorder: &Recorder, tids: std::ops::Range<i64>) {
+    for tid in tids {
+        recorder.append(rows::OffCpu {
+            start_ns: T0 + 8 * S + tid * MS,
+            duration_ns: 700 * MS,
+            run_queue_ns: 10 * MS,
+            node: NODE,
+            tid,
+            reason: "stopped",
+            ..rows::OffCpu::default()
+        });
+    }
+}
+
 #[test]
 fn a_healthy_node_beside_other_work_has_nothing_else_above_information() {
     let explained = World {
