@@ -1,5 +1,6 @@
 //! The answer in a paragraph of at most four sentences: what was seen, whether it was slow, why, and what to do next.
 
+use crate::anatomy::Phase;
 use crate::engine::Provider;
 use crate::evidence::Evidence;
 use crate::findings::{Claim, Finding, MATERIAL_NS, fails_unexplained, materiality};
@@ -64,8 +65,9 @@ fn seen(evidence: &Evidence) -> [String; 2] {
     let time = |ms: Option<f64>| ms.map_or("-".to_string(), text::time_ms);
     let requests = evidence.judged.requests();
     let first = format!(
-        "Helenus judged {} {of}{} in {}: the median is {}, the p99 {}{}.",
+        "Helenus judged {} {of}{}{} in {}: the median is {}, the p99 {}{}.",
         text::counted(requests, "request", "requests"),
+        unmeasured(evidence),
         evidence.chosen_words().map_or(String::new(), |words| format!(" that {words}")),
         text::time_ns(evidence.judged.length_ns()),
         time(percentiles.p50),
@@ -96,6 +98,19 @@ fn seen(evidence: &Evidence) -> [String; 2] {
         Severity::Warning | Severity::Critical => format!("That is slow: {slowest}."),
     };
     [first, second]
+}
+
+/// The phases that are judged although their load does not judge them, because there is nothing else.
+fn unmeasured(evidence: &Evidence) -> String {
+    let due: Vec<&Phase> = evidence.phases.iter().filter(|phase| phase.requests > 0).collect();
+    match due.iter().all(|phase| !phase.measured) {
+        true if !due.is_empty() => {
+            let mut names: Vec<&str> = due.iter().map(|phase| phase.name.as_str()).collect();
+            names.dedup();
+            format!(", all of phases that are not to be judged ({}),", names.join(", "))
+        }
+        _ => String::new(),
+    }
 }
 
 /// Names the most important finding, and the cause of most slow requests if that is another one.

@@ -12,6 +12,7 @@ const VERDICTS: Record<Verdict, { mark: string; name: string }> = {
   better: { mark: "▲", name: "better" },
   worse: { mark: "▼", name: "worse" },
   "no-difference": { mark: "=", name: "no difference" },
+  "still-compiling": { mark: "?", name: "can't tell: a JVM was still compiling" },
   "not-enough": { mark: "?", name: "not enough" },
 };
 

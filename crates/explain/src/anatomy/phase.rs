@@ -1,16 +1,22 @@
 //! Phases of the load, each with its intended and achieved rate and its times.
 
+use super::unjudged::{Unjudged, rest};
 use crate::engine::Engine;
-use crate::percentiles::Percentiles;
+use crate::percentiles::{Percentiles, median, ms};
 use crate::requests::{Request, Requests};
 use crate::timeline::Interval;
 use crate::{Error, query};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// A phase kept up if it achieved this share of the intended rate.
 const KEPT_UP_SHARE: f64 = 0.95;
-/// Requests that may wait at the end of a phase that the system kept up with, as seconds of the intended rate.
-const KEPT_UP_BACKLOG_S: f64 = 0.1;
+/// The system kept up with a phase if half of the requests took at most this much longer than usual. At most this much
+/// work is left at its end, in seconds of the intended rate.
+const KEPT_UP_WAIT_S: f64 = 0.1;
+/// The usual time is the least median of a stretch of this length, if it has enough requests.
+const STRETCH_NS: i64 = 1_000_000_000;
+const ENOUGH_REQUESTS: usize = 10;
 
 /// A phase of the load. Requests belong to the phase in which they were due; throughput counts an answer in the phase
 /// in which it came.
@@ -40,11 +46,14 @@ pub struct Phase {
     /// minimum over the last fifth of the phase, so that a pause near the end does not count as a backlog. None unless
     /// the rate is constant.
     pub backlog_s: Option<f64>,
-    /// Whether the phase achieved 95 % of its rate and left no more than 0.1 s of work; None unless the rate is
-    /// constant.
+    /// The median response time while requests waited least: the least of any second of the phases with the same
+    /// operations. None unless the rate is constant.
+    pub usual_ms: Option<f64>,
+    /// Whether the system kept up: 95 % of the rate was achieved, and at most 0.1 s of work was left. Half of the
+    /// requests took at most 0.1 s longer than usual. None unless the rate is constant.
     pub kept_up: Option<bool>,
-    /// The phase did not keep up, and neither did any higher step. It is judged apart, because queueing makes
-    /// everything slow.
+    /// The phase achieved less than its rate or left a backlog, and no higher step kept up. It is judged apart, because
+    /// queueing makes everything slow.
     pub overloaded: bool,
 }
 
@@ -73,9 +82,8 @@ impl Phase {
                 }
             }
         }
-        if phases.is_empty() {
-            let whole = |span| Phase { marked: false, ..Phase::named("the whole recording".into(), span, true) };
-            phases.extend(requests.span().map(whole));
+        if let (true, Some(span)) = (phases.is_empty(), requests.span()) {
+            phases = Phase::without_marks(&Unjudged::load(engine)?, span);
         }
         let mut answered = vec![0usize; phases.len()];
         for request in requests.rows.iter().filter(|request| requests.is_ok(request)) {
@@ -86,7 +94,19 @@ impl Phase {
         for (phase, answered) in phases.iter_mut().zip(answered) {
             phase.count(requests, answered);
         }
+        judge(&mut phases, requests);
         Ok(phases)
+    }
+
+    /// The phases of a recording without a load of its own: what other loads on the machine do not judge, and the rest.
+    fn without_marks(unjudged: &[Unjudged], span: Interval) -> Vec<Phase> {
+        let name = if unjudged.is_empty() { "the whole recording" } else { "the rest of the recording" };
+        let whole = |window| Phase { marked: !unjudged.is_empty(), ..Phase::named(name.into(), window, true) };
+        let rest = rest(unjudged, span).into_iter().map(whole);
+        let others = unjudged.iter().map(|other| Phase::named(other.name.clone(), other.window.clip(span), false));
+        let mut phases: Vec<Phase> = rest.chain(others).filter(|phase| phase.window().length() > 0).collect();
+        phases.sort_by_key(|phase| phase.start_ns);
+        phases
     }
 
     pub(crate) fn named(name: String, window: Interval, measured: bool) -> Phase {
@@ -105,6 +125,7 @@ impl Phase {
             service_ms: Percentiles::default(),
             response_ms: Percentiles::default(),
             backlog_s: None,
+            usual_ms: None,
             kept_up: None,
             overloaded: false,
         }
@@ -134,16 +155,74 @@ impl Phase {
         self.throughput_per_s = answered as f64 / self.length_s();
         self.service_ms = Percentiles::of(&mut timed().map(Request::service_ns).collect::<Vec<_>>());
         self.response_ms = Percentiles::of(&mut timed().map(Request::response_ns).collect::<Vec<_>>());
-        if let Some(rate) = self.constant_rate_per_s() {
-            let backlog_s = least_backlog(due, self.window()) as f64 / rate;
-            self.backlog_s = Some(backlog_s);
-            self.kept_up = Some(self.throughput_per_s >= KEPT_UP_SHARE * rate && backlog_s <= KEPT_UP_BACKLOG_S);
-        }
+        self.backlog_s = self.constant_rate_per_s().map(|rate| least_backlog(due, self.window()) as f64 / rate);
+    }
+
+    /// Whether the system kept up, from the figures and the usual time.
+    pub(super) fn judge(&mut self) {
+        let kept_up = !self.fell_short() && !self.left_backlog() && !self.waited();
+        self.kept_up = self.constant_rate_per_s().map(|_| kept_up);
     }
 
     /// Whether requests were waiting at the end of the phase, whatever share of the rate was achieved.
     pub(crate) fn left_backlog(&self) -> bool {
-        self.backlog_s.is_some_and(|backlog| backlog > KEPT_UP_BACKLOG_S)
+        self.backlog_s.is_some_and(|backlog_s| self.is_long(backlog_s))
+    }
+
+    /// Whether the phase achieved less than its constant rate.
+    pub(crate) fn fell_short(&self) -> bool {
+        self.constant_rate_per_s().is_some_and(|rate| self.throughput_per_s < KEPT_UP_SHARE * rate)
+    }
+
+    /// Whether half of the requests waited, although the rate may have been achieved.
+    fn waited(&self) -> bool {
+        self.response_ms.p50.is_some_and(|median_ms| self.is_long(median_ms / 1e3))
+    }
+
+    fn is_long(&self, time_s: f64) -> bool {
+        time_s > self.usual_ms.unwrap_or_default() / 1e3 + KEPT_UP_WAIT_S
+    }
+}
+
+/// Judges which phases of a constant rate the system kept up with.
+///
+/// Requests may take long by themselves, so they are compared with the time that they take where they wait least. By
+/// Little's law, the requests in the system divided by their rate are the mean response time, so that the backlog and
+/// the response times have one bound.
+fn judge(phases: &mut [Phase], requests: &Requests) {
+    let paces: Vec<Option<Pace>> = phases
+        .iter()
+        .map(|phase| phase.constant_rate_per_s().and_then(|_| Pace::of(requests, phase.window())))
+        .collect();
+    for (phase, pace) in phases.iter_mut().zip(&paces) {
+        let alike = |pace: &Pace| {
+            let same = paces.iter().flatten().filter(|other| other.operations == pace.operations);
+            same.map(|other| other.least_ns).min()
+        };
+        phase.usual_ms = pace.as_ref().and_then(alike).map(ms);
+        phase.judge();
+    }
+}
+
+/// How fast the requests of a phase were answered while they waited least.
+struct Pace {
+    least_ns: i64,
+    operations: BTreeSet<u16>,
+}
+
+impl Pace {
+    fn of(requests: &Requests, window: Interval) -> Option<Pace> {
+        let median_of = |due: &[Request]| {
+            let timed = due.iter().filter(|request| requests.is_timed(request));
+            median(&mut timed.map(Request::response_ns).collect::<Vec<_>>())
+        };
+        let due = requests.due_in(window);
+        let stretches = (0..window.length() / STRETCH_NS)
+            .map(|number| Interval::of_length(window.start + number * STRETCH_NS, STRETCH_NS))
+            .map(|stretch| requests.due_in(stretch))
+            .filter(|due| due.len() >= ENOUGH_REQUESTS);
+        let least_ns = stretches.filter_map(median_of).min().or_else(|| median_of(due))?;
+        Some(Pace { least_ns, operations: due.iter().map(|request| request.operation).collect() })
     }
 }
 

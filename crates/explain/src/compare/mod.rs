@@ -5,6 +5,7 @@
 //! ```
 
 mod bootstrap;
+mod compiling;
 mod family;
 mod loads;
 mod metric;
@@ -15,6 +16,7 @@ mod side;
 mod verdict;
 mod windows;
 
+pub use compiling::Compiling;
 pub use metric::{Better, METRICS, Metric, READ_METRICS};
 pub use run::MeasuredRun;
 pub use side::{Ratio, Side};
@@ -88,7 +90,7 @@ pub fn judge(engine: &Engine, options: &CompareOptions) -> Result<Option<Compari
     };
     let mut comparison = of_blocks(baseline, &METRICS, found.runs, options);
     comparison.cut_short = found.cut_short;
-    comparison.remarks = remarks::of([engine])?;
+    comparison.remarks.extend(remarks::of([engine])?);
     Ok(Some(comparison))
 }
 
@@ -149,7 +151,7 @@ pub fn compare(
         options,
     )];
     let mut comparison = Comparison::new(baseline.to_string(), "recording", design, sides, options);
-    comparison.remarks = remarks::of(baselines.iter().chain(variants))?;
+    comparison.remarks.extend(remarks::of(baselines.iter().chain(variants))?);
     let figures = comparison.variants.iter().flat_map(|side| &side.metrics);
     let throughput = figures.into_iter().find(|ratio| ratio.metric.name == "throughput");
     let rates = throughput.map(|ratio| (ratio.baseline, ratio.variant));
@@ -176,6 +178,7 @@ fn side(
     let all = family(&figures.iter().collect::<Vec<_>>());
     let named = family(&figures.iter().filter(|figure| is_named(figure)).collect::<Vec<_>>());
     let mut p_of_named = named.p_values.iter();
+    let compiling = Compiling::find(runs, base);
     let metrics = figures
         .iter()
         .zip(&all.p_values)
@@ -183,8 +186,19 @@ fn side(
             true => figure.judge(p_of_named.next().copied().unwrap_or(1.0), named.widened, design, options),
             false => figure.judge(*p, all.widened, design, options),
         })
+        .map(|ratio| if compiling.is_some() { without_verdict(ratio) } else { ratio })
         .collect();
-    Side { name: name.to_string(), sentence: String::new(), runs: runs.len().min(base.len()), metrics }
+    Side { name: name.to_string(), sentence: String::new(), runs: runs.len().min(base.len()), metrics, compiling }
+}
+
+/// Of a JVM that still compiles, only figures without an interval keep their verdict.
+fn without_verdict(ratio: Ratio) -> Ratio {
+    let would_tell = ratio.low.is_some() && ratio.verdict != Verdict::NotEnough;
+    let is_constant = ratio.variant == ratio.baseline;
+    match would_tell && !is_constant {
+        true => Ratio { verdict: Verdict::StillCompiling, ..ratio },
+        false => ratio,
+    }
 }
 
 /// The values of one figure on both sides, from the runs that have it.
@@ -220,7 +234,8 @@ impl Figure {
         let (values, base) = (known(&self.values), known(&self.base));
         let ratio = bootstrap::ratio(&values, &base);
         let bounds = bootstrap::interval(&values, &base, design, options.seed);
-        let verdict = Verdict::of(bounds, self.metric.better, options.margin, p_value);
+        let verdict = Verdict::of_constant(&values, &base)
+            .unwrap_or_else(|| Verdict::of(bounds, self.metric.better, options.margin, p_value));
         let runs = values.len().min(base.len());
         // Runs without the figure do not count as runs of it.
         let without = self.values.len().min(self.base.len()) - runs;
@@ -256,6 +271,7 @@ impl Comparison {
         for side in &mut variants {
             side.sentence = sentence::of(side, &baseline, run_unit);
         }
+        let remarks = variants.iter().filter_map(|side| Some(side.compiling?.remark(&side.name, &baseline))).collect();
         Comparison {
             baseline,
             run_unit,
@@ -265,7 +281,7 @@ impl Comparison {
             resamples: RESAMPLES,
             margin: options.margin,
             cut_short: 0,
-            remarks: Vec::new(),
+            remarks,
             variants,
             runs: Vec::new(),
         }
@@ -330,6 +346,36 @@ mod tests {
         let options = CompareOptions::default();
         let wrong = (0..10).filter(|seed| judged(6, *seed, &options).metrics.iter().any(has_verdict)).count();
         assert!(wrong <= 1, "{wrong} of 10");
+    }
+
+    /// The JIT compilers of the baseline use so many CPUs, those of the variant none; and the variant is twice as fast.
+    fn twice_as_fast(compiler_cpus: f64) -> Comparison {
+        let with = |mut all: Vec<MeasuredRun>, cpus: f64, times: f64| {
+            for run in &mut all {
+                run.figures.insert(run::COMPILER_CPUS, cpus);
+                run.figures.insert("error_share", 0.0);
+                run.figures.entry("throughput").and_modify(|per_s| *per_s *= times);
+            }
+            all
+        };
+        let base = with(runs("none", 8, 1, |_, _| false), compiler_cpus, 1.0);
+        let all = [base, with(runs("C1 alone", 8, 1, |_, _| false), 0.0, 2.0)].concat();
+        of_blocks("none".to_string(), &METRICS, all, &CompareOptions::default())
+    }
+
+    #[test]
+    fn no_verdict_is_given_on_a_jvm_that_still_compiles() {
+        let verdict = |comparison: &Comparison, name: &str| {
+            comparison.variants[0].metrics.iter().find(|ratio| ratio.metric.name == name).unwrap().verdict
+        };
+        let warm = twice_as_fast(0.02);
+        assert_eq!((verdict(&warm, "throughput"), warm.remarks.len()), (Verdict::Better, 0));
+        let cold = twice_as_fast(0.27);
+        assert_eq!(verdict(&cold, "throughput"), Verdict::StillCompiling);
+        assert_eq!(verdict(&cold, "error_share"), Verdict::NoDifference, "constant");
+        assert!(cold.remarks[0].contains("those of none used 0.27 CPUs, those of C1 alone 0.00"), "{:?}", cold.remarks);
+        assert!(cold.variants[0].sentence.contains("can't tell: a JVM was still compiling"), "{:?}", cold.variants[0]);
+        assert!(!cold.is_worse_in(&["throughput", "response_p99"]));
     }
 
     #[test]

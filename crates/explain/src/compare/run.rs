@@ -1,6 +1,7 @@
 //! The runs that are compared, with their figures.
 
 use crate::Error;
+use crate::anatomy::{Unjudged, rest};
 use crate::engine::Engine;
 use crate::percentiles::quantile_of_sorted;
 use crate::query::{self, Value, within};
@@ -8,6 +9,8 @@ use crate::requests::{Request, Requests};
 use crate::timeline::{Interval, merge};
 use std::collections::BTreeMap;
 
+/// The CPUs that the nodes' JIT compilers used. It says whether the other figures can be judged, and is not judged.
+pub(crate) const COMPILER_CPUS: &str = "compiler_cpus";
 const SECOND_NS: i64 = 1_000_000_000;
 /// With fewer whole seconds than this, the variance is noise.
 const FEWEST_SECONDS: usize = 3;
@@ -22,7 +25,7 @@ pub struct MeasuredRun {
     /// The block of the run; runs of one block are compared with each other.
     pub block: i64,
     pub start_ns: i64,
-    /// Values by name of the metric; metrics that were not recorded are left out.
+    /// Values by name of the metric, and [`COMPILER_CPUS`]; what was not recorded is left out.
     pub figures: BTreeMap<&'static str, f64>,
 }
 
@@ -70,7 +73,10 @@ impl MeasuredRun {
     pub(crate) fn whole(engine: &Engine, variant: &str, number: i64) -> Result<MeasuredRun, Error> {
         let mut windows = measured_phases(engine)?;
         if windows.is_empty() && engine.sql(&query::MARKS.fill(&[]))?.rows() == 0 {
-            windows.extend(Requests::of(engine)?.span());
+            let span = Requests::of(engine)?.span();
+            if let Some(span) = span {
+                windows = rest(&Unjudged::load(engine)?, span);
+            }
         }
         let figures = figures(engine, &windows)?;
         if figures.is_empty() {
@@ -186,6 +192,10 @@ fn of_nodes(
         let total = first(cost.numbers_or_null(column)?);
         figures.extend(total.map(|total| (name, total / unit / requests)));
     }
+    let compilers = filled(&query::COMPILER_COST, "time_ns")?;
+    let compiler_ns = first(compilers.numbers_or_null("compiler_ns")?);
+    let busy_ns = busy.iter().map(Interval::length).sum::<i64>().max(1) as f64;
+    figures.extend(compiler_ns.map(|ns| (COMPILER_CPUS, ns / busy_ns)));
     let counted = filled(&query::COUNTER_COST, "time_ns")?;
     for (name, column) in [
         ("cycles_per_request", "cycles"),

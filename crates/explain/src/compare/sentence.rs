@@ -22,7 +22,7 @@ pub(super) fn of(side: &Side, baseline: &str, unit: &str) -> String {
 }
 
 fn runs_are_few(side: &Side) -> bool {
-    side.metrics.iter().all(|ratio| ratio.low.is_none() && ratio.verdict == Verdict::NotEnough)
+    side.runs < FEWEST && side.metrics.iter().any(|ratio| ratio.verdict == Verdict::NotEnough)
 }
 
 fn throughput(ratio: &Ratio, baseline: &str, unit: &str) -> String {
@@ -39,6 +39,9 @@ fn throughput(ratio: &Ratio, baseline: &str, unit: &str) -> String {
             let (by, from, to) = (percent(1.0 - value), percent(1.0 - high), percent(1.0 - low));
             format!("{by} % ({from} to {to}) fewer requests/s than {baseline}")
         }
+        Verdict::StillCompiling => {
+            format!("{value:.2} of {baseline}'s requests/s ({low:.2} to {high:.2}: {})", Verdict::StillCompiling.name())
+        }
         Verdict::NoDifference => format!("as many requests/s as {baseline} ({low:.2} to {high:.2} of them)"),
         Verdict::NotEnough => {
             format!("{value:.2} of {baseline}'s requests/s ({low:.2} to {high:.2}: {})", undecided(ratio, unit))
@@ -50,7 +53,9 @@ fn time(what: &str, ratio: &Ratio, baseline: &str, unit: &str) -> String {
     let Some(value) = ratio.ratio else { return format!("no {what} of {baseline}") };
     let Some((low, high)) = ratio.low.zip(ratio.high) else { return format!("{what} {value:.2} of {baseline}'s") };
     match ratio.verdict {
-        Verdict::Better | Verdict::Worse => format!("{what} {value:.2} of {baseline}'s ({low:.2} to {high:.2})"),
+        Verdict::Better | Verdict::Worse | Verdict::StillCompiling => {
+            format!("{what} {value:.2} of {baseline}'s ({low:.2} to {high:.2})")
+        }
         Verdict::NoDifference => format!("the same {what} ({low:.2} to {high:.2} of {baseline}'s)"),
         Verdict::NotEnough => {
             format!("{what} {value:.2} of {baseline}'s ({low:.2} to {high:.2}: {})", undecided(ratio, unit))

@@ -1,5 +1,6 @@
 //! The result of one variant, compared with the baseline.
 
+use super::compiling::Compiling;
 use super::metric::Metric;
 use super::verdict::Verdict;
 use serde::Serialize;
@@ -14,6 +15,8 @@ pub struct Side {
     /// Number of runs of the variant that are compared.
     pub runs: usize,
     pub metrics: Vec<Ratio>,
+    /// How much the JVMs compiled, if it was too much for a verdict.
+    pub compiling: Option<Compiling>,
 }
 
 /// A figure of a variant, compared with the baseline.

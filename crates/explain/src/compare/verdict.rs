@@ -17,6 +17,8 @@ pub enum Verdict {
     Worse,
     /// The interval contains 1 and lies within the margin: differences smaller than the margin do not matter to the user.
     NoDifference,
+    /// The interval would tell, but a JVM was still compiling during the runs, and so slower than it will be.
+    StillCompiling,
     /// There is no interval, or it contains 1 and exceeds the margin, or the difference may be chance among this many
     /// figures.
     NotEnough,
@@ -42,11 +44,19 @@ impl Verdict {
         }
     }
 
+    /// The verdict on a figure that was one and the same number in all runs of both sides: more runs would add nothing.
+    pub(crate) fn of_constant(values: &[f64], base: &[f64]) -> Option<Verdict> {
+        let first = values.first()?;
+        let is_constant = values.len() > 1 && base.len() > 1 && values.iter().chain(base).all(|value| value == first);
+        is_constant.then_some(Verdict::NoDifference)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Better => "better",
             Verdict::Worse => "worse",
             Verdict::NoDifference => "no difference",
+            Verdict::StillCompiling => "can't tell: a JVM was still compiling",
             Verdict::NotEnough => "not enough runs",
         }
     }
@@ -90,6 +100,16 @@ mod tests {
         // With this many figures the difference may be chance.
         let chance = |low, high| Verdict::of(Some(Bounds { low, high }), Better::Lower, 0.05, 0.06);
         assert_eq!([chance(0.6, 0.85), chance(0.98, 1.03)], [Verdict::NotEnough, Verdict::NoDifference]);
+    }
+
+    #[test]
+    fn a_figure_that_never_changes_needs_no_more_runs() {
+        let of = Verdict::of_constant;
+        assert_eq!(of(&[0.0, 0.0], &[0.0, 0.0]), Some(Verdict::NoDifference));
+        assert_eq!(of(&[7.0, 7.0, 7.0], &[7.0, 7.0, 7.0]), Some(Verdict::NoDifference));
+        assert_eq!(of(&[0.0, 0.0], &[0.0, 0.1]), None);
+        assert_eq!(of(&[1.0, 1.0], &[2.0, 2.0]), None);
+        assert_eq!((of(&[0.0], &[0.0]), of(&[], &[])), (None, None), "one run shows no constant");
     }
 
     #[test]

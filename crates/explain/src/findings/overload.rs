@@ -2,7 +2,7 @@
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};
-use crate::anatomy::{Phase, Resource, split};
+use crate::anatomy::{Knee, Phase, Resource, split};
 use crate::evidence::{Evidence, FEW_REQUESTS};
 use crate::requests::Request;
 use crate::severity::Severity;
@@ -11,6 +11,9 @@ use crate::{query, text};
 use serde_json::json;
 
 pub(super) const NAME: &str = "overload";
+
+/// Below this share of the throughput of the last step that kept up, throughput falls.
+const FELL_SHARE: f64 = 0.95;
 
 pub(super) struct Overload;
 
@@ -27,15 +30,7 @@ impl Check for Overload {
             .reduce(|all, next| Interval { start: all.start.min(next.start), end: all.end.max(next.end) });
         let (title, severity) = match (&evidence.knee, window) {
             (Some(knee), Some(_)) => (knee_title(knee, evidence), Severity::Warning),
-            (Some(knee), None) => {
-                let most = knee.steps.last().map_or(0.0, |step| step.intended_per_s);
-                let title = if knee.last_kept_up.is_some() {
-                    format!("The knee was not reached: the load was kept up with up to {}", text::rate(most))
-                } else {
-                    "No step of the load achieved its rate, and none left a backlog".to_string()
-                };
-                (title, Severity::Information)
-            }
+            (Some(knee), None) => (unreached_title(knee), Severity::Information),
             (None, Some(_)) => (constant_title(&overloaded, evidence), Severity::Warning),
             (None, None) => return Vec::new(),
         };
@@ -57,7 +52,11 @@ impl Check for Overload {
 
 fn next(overloaded: &[&Phase], evidence: &Evidence) -> &'static str {
     let limit = evidence.limit.as_ref().map(|limit| limit.resource);
+    let waited = evidence.knee.as_ref().and_then(Knee::first_beyond).is_some();
     match (overloaded.is_empty(), limit) {
+        (true, _) if waited => {
+            "see what made requests wait there (the findings below), then run again with longer steps."
+        }
         (true, _) => "add steps with higher rates, to find the limit.",
         (false, Some(Resource::Client)) => "give the load driver another machine, then run again.",
         (false, Some(Resource::Disk)) if evidence.judges_overload => {
@@ -68,14 +67,34 @@ fn next(overloaded: &[&Phase], evidence: &Evidence) -> &'static str {
     }
 }
 
-fn knee_title(knee: &crate::anatomy::Knee, evidence: &Evidence) -> String {
+fn knee_title(knee: &Knee, evidence: &Evidence) -> String {
     let plateau = text::rate(knee.plateau_per_s);
     let by = evidence.limit.as_ref().map_or(String::new(), |limit| format!(", limited by {}", limit.name()));
-    match knee.last_kept_up.and_then(|last| knee.steps.get(last)) {
+    match knee.kept_up() {
+        Some(step) if knee.plateau_per_s < FELL_SHARE * step.achieved_per_s => {
+            format!("Throughput falls to {plateau} beyond {}{by}", text::rate(step.intended_per_s))
+        }
         Some(step) => {
             format!("Throughput stops growing at {plateau}{by} ({} kept up)", text::rate(step.intended_per_s))
         }
-        None => format!("Already the first step overloaded it: at most {plateau}{by}"),
+        None => format!("Already the first step overloaded it: {plateau} achieved{by}"),
+    }
+}
+
+/// No step was overloaded; but requests may have waited in some, or failed.
+fn unreached_title(knee: &Knee) -> String {
+    match (knee.first_beyond(), knee.kept_up()) {
+        (None, _) => {
+            let most = knee.steps.last().map_or(0.0, |step| step.intended_per_s);
+            format!("The knee was not reached: the load was kept up with up to {}", text::rate(most))
+        }
+        (Some(step), Some(kept_up)) => format!(
+            "{} kept up; at {} half of the requests took over {}",
+            text::rate(kept_up.intended_per_s),
+            text::rate(step.intended_per_s),
+            step.response_p50_ms.map_or("-".into(), text::time_ms)
+        ),
+        (Some(_), None) => "No step of the load was kept up with, and none left a backlog".to_string(),
     }
 }
 
@@ -89,9 +108,19 @@ fn constant_title(overloaded: &[&Phase], evidence: &Evidence) -> String {
     )
 }
 
+fn is_unsent(phase: &&Phase) -> bool {
+    phase.measured && phase.requests == 0 && phase.constant_rate_per_s().is_some()
+}
+
 fn detail(overloaded: &[&Phase], evidence: &Evidence) -> String {
     if overloaded.is_empty() {
-        return "Every step of the load was answered at its rate.".into();
+        return match evidence.knee.as_ref().and_then(Knee::first_beyond) {
+            None => "Every step of the load was answered at its rate.".into(),
+            Some(step) => format!(
+                "{} was not kept up with, although it left no backlog: requests waited for a part of the step, or failed.",
+                text::rate(step.intended_per_s)
+            ),
+        };
     }
     let slow: usize = overloaded
         .iter()
@@ -103,12 +132,21 @@ fn detail(overloaded: &[&Phase], evidence: &Evidence) -> String {
             "No phase kept up, so that the overloaded ones are judged, and {} of the slow requests are counted for the overload: queueing hides other causes there.",
             text::percent(evidence.account.overload.share)
         )
-    } else {
+    } else if slow > 0 {
         format!(
             "{} in the overloaded phases were slower than the bound, because they waited in a queue that grew: they are counted for the overload, and pauses and stalls are judged on the phases that kept up.",
             text::counted(slow, "request", "requests")
         )
+    } else {
+        "No request of the overloaded phases was slower than the bound, which is taken from the phases that kept up: these alone are judged.".to_string()
     };
+    let unsent: Vec<&str> = evidence.phases.iter().filter(is_unsent).map(|phase| phase.name.as_str()).collect();
+    if !unsent.is_empty() {
+        detail.push_str(&format!(
+            " Of {} nothing was sent: the driver was still sending what had been due before. Its answers are those of earlier steps.",
+            unsent.join(", ")
+        ));
+    }
     if !evidence.judges_overload && evidence.judged.requests() < FEW_REQUESTS {
         detail.push_str(&format!(
             " That leaves only {}: too few to say much.",

@@ -97,6 +97,53 @@ fn explain_traffic(change: impl Fn(&mut Sent)) -> Explanation {
     explained(&recording)
 }
 
+/// The seconds in which a load in another process populated, as its recorder writes them: a row for each second.
+fn populating(recorder: &Recorder, seconds: std::ops::Range<i64>) {
+    for second in seconds {
+        recorder.append(rows::Mark {
+            start_ns: T0 + second * S,
+            end_ns: T0 + (second + 1) * S,
+            kind: "unjudged",
+            name: "populate",
+            ..rows::Mark::default()
+        });
+    }
+}
+
+/// The populating is slow throughout, and two stops of 0.3 s follow it.
+fn populated_and_then_stopped(sent: &mut Sent) {
+    if sent.at < 12 * S {
+        sent.duration_ns += 800 * MS;
+    }
+    for stop in [15 * S, 18 * S] {
+        if (stop..stop + 300 * MS).contains(&sent.at) {
+            sent.duration_ns += stop + 300 * MS - sent.at;
+        }
+    }
+}
+
+#[test]
+fn the_populating_of_a_load_in_another_process_is_not_judged() {
+    let explanation = {
+        let (recording, _folder) = record_beside(7, populated_and_then_stopped, |recorder| populating(recorder, 0..12));
+        explained(&recording)
+    };
+    assert_eq!((explanation.judged_requests, explanation.requests), (8 * 500, 20 * 500), "{explanation}");
+    assert!(explanation.slow_threshold_ms < 310.0, "of the stops: {explanation}");
+    let names: Vec<(&str, bool)> =
+        explanation.phases.iter().map(|phase| (phase.name.as_str(), phase.measured)).collect();
+    assert_eq!(names, [("populate", false), ("the rest of the recording", true)]);
+}
+
+#[test]
+fn what_is_judged_although_it_should_not_be_is_named() {
+    let (recording, _folder) = record_beside(7, populated_and_then_stopped, |recorder| populating(recorder, -1..30));
+    let explanation = explained(&recording);
+    assert_eq!(explanation.judged_requests, 20 * 500);
+    let named = "on the wire, all of phases that are not to be judged (populate), in";
+    assert!(explanation.answer.contains(named), "{}", explanation.answer);
+}
+
 #[test]
 fn one_wide_partition_among_many_is_found_by_its_statement() {
     let explanation = explain_traffic(|sent| {

@@ -125,6 +125,44 @@ fn a_load_past_what_can_be_had_has_a_knee() {
     insta::assert_snapshot!(explained.explanation.to_string());
 }
 
+/// The steps that kept up had a longer stop than the overload made requests wait.
+#[test]
+fn an_overload_without_a_slow_request_counts_none() {
+    let step = |name, rate_per_s, seconds| Phase { name, rate_per_s, seconds, measured: true };
+    let world = World {
+        phases: vec![step("500/s", 500, 20), step("2500/s", 2500, 2)],
+        server_stops: vec![(5 * S, 3 * S)],
+        ..World::default()
+    };
+    let explained = world.explain();
+    let overload = explained.find("overload").unwrap();
+    assert!(overload.detail.starts_with("No request of the overloaded phases was slower"), "{}", overload.detail);
+}
+
+/// Of the last step nothing was sent: what was answered meanwhile had been due before.
+#[test]
+fn a_step_without_a_request_is_left_out() {
+    let step = |name, rate_per_s| Phase { name, rate_per_s, seconds: 6, measured: true };
+    let unsent = |recorder: &Recorder| {
+        recorder.append(rows::Mark {
+            start_ns: crate::world::T0 + 12 * S,
+            end_ns: crate::world::T0 + 13 * S,
+            kind: "phase",
+            name: "9000/s",
+            rate_per_s: Some(9000.0),
+            measured: true,
+            ..rows::Mark::default()
+        });
+    };
+    let phases = vec![step("1000/s", 1000), step("3000/s", 3000)];
+    let explained = World { phases, more: Some(unsent), ..World::default() }.explain();
+    let knee = explained.explanation.knee.as_ref().unwrap();
+    assert_eq!((knee.steps.len(), knee.reached), (2, true));
+    assert!((1700.0..1900.0).contains(&knee.plateau_per_s), "{knee:?}");
+    let overload = explained.find("overload").unwrap();
+    assert!(overload.detail.contains("Of 9000/s nothing was sent"), "{}", overload.detail);
+}
+
 #[test]
 fn a_driver_at_its_limit_is_said_to_be_the_limit() {
     let step = |name, rate_per_s| Phase { name, rate_per_s, seconds: 6, measured: true };

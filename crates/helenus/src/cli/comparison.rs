@@ -46,7 +46,7 @@ pub fn print(out: &mut impl Write, comparison: &Comparison) -> Result<()> {
 fn table(side: &Side, comparison: &Comparison) -> terminal::Table {
     let interval = format!("{:.0} % interval", comparison.confidence * 100.0);
     // The sentence above the table already says that there are no intervals.
-    let few = side.metrics.iter().all(|ratio| ratio.low.is_none() && ratio.verdict == Verdict::NotEnough);
+    let few = side.metrics.iter().all(|ratio| ratio.low.is_none());
     let header = ["", &comparison.baseline, &side.name, "unit", "ratio", &interval, "verdict"];
     let rows = side.metrics.iter().map(|ratio| {
         let number = |value: Option<f64>| value.map_or("–".to_string(), |value| format!("{value:.2}"));
@@ -61,7 +61,11 @@ fn table(side: &Side, comparison: &Comparison) -> terminal::Table {
             ratio.metric.unit.to_string(),
             number(ratio.ratio),
             bounds,
-            if few { "–".to_string() } else { verdict(ratio, comparison.run_unit) },
+            if few && ratio.verdict == Verdict::NotEnough {
+                "–".to_string()
+            } else {
+                verdict(ratio, comparison.run_unit)
+            },
         ]
     });
     terminal::table(&header, rows, 1)
@@ -72,7 +76,7 @@ fn verdict(ratio: &Ratio, unit: &str) -> String {
     match ratio.verdict {
         Verdict::Better => terminal::good(name),
         Verdict::Worse => terminal::severity_text("critical", name),
-        Verdict::NoDifference => name.to_string(),
+        Verdict::NoDifference | Verdict::StillCompiling => name.to_string(),
         Verdict::NotEnough => {
             let why = match (ratio.ratio, ratio.runs_needed) {
                 (None, _) => "the baseline's is 0".to_string(),
