@@ -42,6 +42,7 @@ pub mod state;
 pub mod target;
 pub mod threads;
 mod token;
+mod unjudged;
 mod versions;
 
 pub use apart::apart;
@@ -53,4 +54,5 @@ pub use progress::{Cancel, Progress};
 pub use sockets::{connected, remotes, serving};
 pub use state::Node;
 pub use token::murmur3_token;
+pub use unjudged::{Announcement, UnjudgedPhase, unjudged_phases};
 pub use versions::{Line, Version};

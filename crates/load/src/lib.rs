@@ -13,6 +13,7 @@
 
 mod access;
 mod cancel;
+mod cut;
 mod draw;
 mod driver;
 mod error;

@@ -105,8 +105,14 @@ pub struct PhaseProgress {
 pub enum Event {
     /// Some of the given nodes are unreachable; the load runs without them.
     Unreachable { reasons: Vec<String> },
-    /// The table to be read is empty: its rows are written first, with this many requests.
-    Populates { table: String, requests: u64 },
+    /// The workload's rows are written first, with this many requests, so many at a time and as fast as the nodes take
+    /// them. `empty` is the table that is read and was found empty, if that is the reason; `then` is the first phase after
+    /// it.
+    Populates { empty: Option<String>, requests: u64, in_flight: u32, then: Option<String> },
+    /// The workload's rows are written.
+    Populated { requests: u64, failed: u64, after: Duration },
+    /// Nothing of a phase was sent within its time, and no later one asks for less: the load ends without these.
+    LeftOut { phase: String, later: usize },
     /// Connected, and the operations are prepared.
     Connected { nodes: Vec<String> },
     /// All connections to a node are lost; the driver retries with growing backoff.

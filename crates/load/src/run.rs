@@ -1,12 +1,14 @@
 //! A run from its start to its summary: the main thread, which commands the driver threads and shows their progress.
 
+use crate::cut::{self, Passed};
 use crate::driver::{Counts, Driver, Run, Tally};
 use crate::progress::{Event, Lag, Percentiles, PhaseProgress, Progress, Recent};
-use crate::schedule::{Phase, Segment, Until};
+use crate::schedule::{Phase, Segment, Until, Work};
 use crate::setup::{self, SetUp};
 use crate::stalls::Watcher;
 use crate::summary::{Course, ErrorSummary, PhaseSummary, StallSummary, Summary, errors, lag};
 use crate::{Cancel, Error, Outcome, Plan};
+use helenus_cassandra::Announcement;
 use helenus_recording::Recorder;
 use helenus_recording::rows;
 use std::collections::BTreeMap;
@@ -19,6 +21,10 @@ const LEAD_NS: i64 = 20_000_000;
 const REPORT_EVERY_NS: i64 = 1_000_000_000;
 /// How long the main thread waits for driver threads at a time, and so how late a progress report may be.
 const POLL_EVERY: Duration = Duration::from_millis(50);
+/// By then the driver threads have reported what ended in a phase that is over.
+const REPORTED_AFTER_NS: i64 = 250_000_000;
+/// Phases that recorders in other processes are told of; each takes a descriptor.
+const MOST_ANNOUNCED: usize = 64;
 
 /// Runs a plan: connects, creates the schema, drives the phases and writes the tables `requests`, `stalls`, `marks` and
 /// `sources` of the recording. Calls `progress` from the calling thread, first with the events that occurred while
@@ -69,6 +75,10 @@ struct RunLoop {
     longest_schedule_stall_ns: i64,
     reported: Reported,
     stopping: bool,
+    /// The phases that are not judged, made known to recorders in other processes.
+    announced: BTreeMap<usize, Announcement>,
+    /// The last phase of an open loop that was ended early.
+    cut_after: Option<usize>,
 }
 
 /// The totals of the `sources` rows written so far.
@@ -101,6 +111,8 @@ impl RunLoop {
             longest_schedule_stall_ns: 0,
             reported: Reported { time_ns: now_ns, ..Reported::default() },
             stopping: false,
+            announced: BTreeMap::new(),
+            cut_after: None,
         };
         // CPU time used for connecting is not counted for the requests.
         run_loop.reported.cpu_ns = run_loop.collect();
@@ -122,9 +134,11 @@ impl RunLoop {
             }
             let windows = self.windows_of(position, start_ns);
             self.windows.extend(windows.iter().map(|(phase, from, to)| (*phase, (*from, *to))));
+            windows.iter().for_each(|(phase, from, to)| self.announce(*phase, *from, *to));
             for driver in &self.drivers {
                 driver.begin(position, start_ns, first_number)?;
             }
+            let mut passed = Vec::new();
             let mut end_ns = start_ns;
             for driver in 0..self.drivers.len() {
                 let done = loop {
@@ -132,6 +146,7 @@ impl RunLoop {
                         break done;
                     }
                     self.report_if_due(progress);
+                    self.cut_if_hopeless(position, &windows, &mut passed);
                 };
                 end_ns = end_ns.max(done.end_ns);
                 first_number = first_number.max(done.next_number);
@@ -142,6 +157,7 @@ impl RunLoop {
                 first_number = first_number.next_multiple_of(places as u64);
             }
             self.mark(&windows, end_ns);
+            self.cut_after = None;
         }
         Ok(())
     }
@@ -164,16 +180,60 @@ impl RunLoop {
         }
     }
 
+    /// Tells recorders in other processes of a phase that is not judged.
+    fn announce(&mut self, position: usize, start_ns: i64, end_ns: i64) {
+        let phase = &self.run.phases[position];
+        if phase.measured || (self.announced.len() >= MOST_ANNOUNCED && !self.announced.contains_key(&position)) {
+            return;
+        }
+        let offset_ns = self.run.recorder.clock().epoch_offset_ns();
+        let end_ns = (end_ns != i64::MAX).then(|| end_ns - offset_ns);
+        // Best effort: without it, a recorder beside this load judges all that it sees.
+        if let Ok(announcement) = Announcement::new(&phase.name, start_ns - offset_ns, end_ns) {
+            self.announced.insert(position, announcement);
+        }
+    }
+
+    /// Ends the schedule of a segment if nothing more of it can be sent in time. `passed` has the phases that are over.
+    fn cut_if_hopeless(&mut self, segment: usize, windows: &[(usize, i64, i64)], passed: &mut Vec<Passed>) {
+        let Some((position, start_ns, end_ns)) = windows.get(passed.len()).copied() else { return };
+        let is_open = matches!(self.run.segments[segment], Segment::Open(_));
+        if !is_open || self.cut_after.is_some() || self.run.recorder.clock().now_ns() < end_ns + REPORTED_AFTER_NS {
+            return;
+        }
+        self.collect();
+        let (phase, counts) = (&self.run.phases[position], &self.tallies[position].counts);
+        let lasted_s = (end_ns - start_ns) as f64 / 1e9;
+        let mean_per_s = phase.rates_per_s().map_or(0.0, |(from, to)| (from + to) / 2.0);
+        let one = Passed {
+            lasted_s,
+            due: mean_per_s * lasted_s / self.run.plan.shard.1 as f64,
+            ended: counts.requests(),
+            answered: counts.ended_ok,
+        };
+        let later = &windows[passed.len() + 1..];
+        let phases: Vec<Phase> = later.iter().map(|(phase, ..)| self.run.phases[*phase].clone()).collect();
+        if cut::is_hopeless(passed, one, phase, &phases) {
+            self.events.push(Event::LeftOut { phase: phase.name.clone(), later: later.len() });
+            self.cut_after = Some(position);
+            self.run.cut.end(segment);
+        }
+        passed.push(one);
+    }
+
     /// Writes the phases of a segment that has ended, each up to its planned end or the actual one if that was before.
     fn mark(&mut self, windows: &[(usize, i64, i64)], ended_ns: i64) {
         for (position, start_ns, end_ns) in windows {
             let end_ns = (*end_ns).min(ended_ns);
-            if end_ns < *start_ns {
-                // The run was stopped before the phase began.
+            if end_ns < *start_ns || self.cut_after.is_some_and(|last| *position > last) {
+                // The run was stopped before the phase began, or nothing of it was to be sent.
                 self.windows.remove(position);
+                self.announced.remove(position);
                 continue;
             }
             self.windows.insert(*position, (*start_ns, end_ns));
+            self.announce(*position, *start_ns, end_ns);
+            self.say_populated(*position, end_ns - start_ns);
             // All shards have the same marks; only the first one writes them, for the merged recording.
             if self.run.plan.shard.0 > 0 {
                 continue;
@@ -191,6 +251,17 @@ impl RunLoop {
                 measured: phase.measured,
                 ..rows::Mark::default()
             });
+        }
+    }
+
+    /// Reports the end of the phase that was put before all others to write the workload's rows.
+    fn say_populated(&mut self, position: usize, lasted_ns: i64) {
+        let is_first = position == 0 && self.run.phases.len() > self.run.plan.phases.len();
+        if is_first && self.run.phases[position].work == Work::Populate {
+            self.collect();
+            let counts = &self.tallies[position].counts;
+            let (requests, failed) = (counts.requests(), counts.failed());
+            self.events.push(Event::Populated { requests, failed, after: duration(lasted_ns) });
         }
     }
 

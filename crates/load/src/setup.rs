@@ -3,9 +3,10 @@
 //! A separate thread waits for each step up to a deadline. The caller can show progress meanwhile, and a stopped load
 //! ends at once, even if a node does not answer.
 
+use crate::cut::Cut;
 use crate::driver::{ContactPoints, Driver, Run, SessionThread, probe, reach};
 use crate::progress::{Event, Progress};
-use crate::schedule::segments;
+use crate::schedule::{Phase, segments};
 use crate::stalls::StallRegister;
 use crate::workload::Pool;
 use crate::{Cancel, DriverKind, Error, Plan};
@@ -80,6 +81,17 @@ fn resident_bytes() -> u64 {
     pages.unwrap_or(0) * u64::try_from(page_bytes).unwrap_or(0)
 }
 
+/// The event that the first phase populates. `empty` is the table that was found empty.
+fn populates(plan: &Plan, phases: &[Phase], empty: Option<String>) -> Event {
+    let populate = plan.workload.populate;
+    Event::Populates {
+        empty,
+        requests: populate.map_or(0, |populate| populate.count),
+        in_flight: populate.map_or(0, |populate| populate.in_flight.max(1)),
+        then: phases.get(1).map(|phase| phase.name.clone()),
+    }
+}
+
 fn ready(plan: Arc<Plan>, pool: Pool, recorder: Recorder, cancel: Cancel) -> Result<SetUp, Error> {
     let ContactPoints { open, closed } = reach(&plan.nodes, plan.access.tls.as_ref())?;
     let mut events = Vec::new();
@@ -94,8 +106,10 @@ fn ready(plan: Arc<Plan>, pool: Pool, recorder: Recorder, cancel: Cancel) -> Res
         if plan.shard.1 > 1 {
             return Err(Error::Empty { table });
         }
-        events.push(Event::Populates { table, requests: plan.workload.populate.map_or(0, |populate| populate.count) });
         phases.insert(0, first);
+        events.push(populates(&plan, &phases, Some(table)));
+    } else if plan.populate {
+        events.push(populates(&plan, &phases, None));
     }
     let (phases, points) = (Arc::new(phases), Arc::new(open));
     // The session thread runs as long as the load.
@@ -110,6 +124,7 @@ fn ready(plan: Arc<Plan>, pool: Pool, recorder: Recorder, cancel: Cancel) -> Res
         pool: Arc::new(pool),
         recorder,
         cancel,
+        cut: Cut::none(),
         stall_register: StallRegister::new(i64::try_from(plan.late_bound.as_nanos()).unwrap_or(i64::MAX)),
         preparation: session_thread.as_ref().map(|session_thread| session_thread.preparation.clone()),
         plan,

@@ -303,8 +303,14 @@ fn an_empty_table_that_is_to_be_read_is_populated_first() {
     let phases: Vec<(&str, bool, u64)> =
         summary.phases.iter().map(|phase| (phase.name.as_str(), phase.measured, phase.requests)).collect();
     assert_eq!((phases[0], phases[1].2), (("populate", false, 300), 100));
-    let changed = Event::Populates { table: "helenus.keyvalue".to_string(), requests: 300 };
-    assert!(events.contains(&changed), "{events:?}");
+    let begins = Event::Populates {
+        empty: Some("helenus.keyvalue".to_string()),
+        requests: 300,
+        in_flight: 128,
+        then: Some("4 in flight".to_string()),
+    };
+    let ended = |event: &Event| matches!(event, Event::Populated { requests: 300, failed: 0, .. });
+    assert!(events.contains(&begins) && events.iter().any(ended), "{events:?}");
     // A load that only writes needs no existing rows.
     plan.workload.choose_mix("write").unwrap();
     assert_eq!(drive(&plan, &Cancel::new(), |_| {}).0.requests, 100);
@@ -315,6 +321,25 @@ fn an_empty_table_that_is_to_be_read_is_populated_first() {
     let recorder = Recorder::create(&folder.path().join("recording"), Manifest::new("test", "test")).unwrap();
     let refused = run(&plan, &recorder, &Cancel::new(), &mut |_| {}).unwrap_err().to_string();
     assert!(refused.contains("helenus.keyvalue is empty") && refused.contains("--populate"), "{refused}");
+}
+
+/// With one request in flight, the responder answers a small part of the first step.
+#[test]
+fn a_load_ends_where_nothing_of_a_step_can_be_sent() {
+    let responder = responder(15);
+    let phases = Phase::steps(2e6, 40e6, 2e6, SECOND / 2);
+    let steps = phases.len();
+    let plan = Plan { max_in_flight: 1, ..plan(&responder, DriverKind::Thin, phases) };
+    let began = Instant::now();
+    let (summary, events) = drive(&plan, &Cancel::new(), |_| {});
+    let left_out = events.iter().find_map(|event| match event {
+        Event::LeftOut { later, .. } => Some(*later),
+        _ => None,
+    });
+    assert_eq!(summary.phases.len() + left_out.unwrap(), steps, "{events:?}");
+    assert!(summary.phases.len() < steps && began.elapsed() < SECOND / 2 * steps as u32, "{summary:?}");
+    assert_eq!(summary.phases.last().unwrap().requests, 0);
+    assert!(summary.phases[0].requests > 0 && summary.lag.unsent > 0);
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod import;
 mod interrupts;
 mod jmx;
 mod jvm;
+mod loads;
 mod names;
 mod observation;
 mod option_values;
@@ -49,6 +50,7 @@ pub use import::{
 };
 pub use jmx::{Jmx, JmxEndpoint, JmxError};
 pub use jvm::{AgentLink, AgentOptions, SOURCES as JVM_SOURCES, StartRequest};
+pub use loads::LoadsOptions;
 pub use names::ThreadNames;
 pub use observation::Observation;
 pub use option_values::Switch;

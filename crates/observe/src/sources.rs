@@ -4,6 +4,7 @@ use crate::check::Check;
 use crate::error::Error;
 use crate::events::{EventOptions, NodeEvents};
 use crate::jvm::{AgentOptions, Agents};
+use crate::loads::{Loads, LoadsOptions};
 use crate::option_values::size;
 use crate::page_cache::{PageCache, PageCacheOptions};
 use crate::pressure::{Pressure, PressureOptions};
@@ -57,6 +58,7 @@ registry! {
     stacks: StackOptions => Stacks,
     sampling: SamplingOptions => Sampling,
     pressure: PressureOptions => Pressure,
+    loads: LoadsOptions => Loads,
     events: EventOptions => NodeEvents,
     syscalls: SyscallsOptions => Syscalls,
     page_cache: PageCacheOptions => PageCache,

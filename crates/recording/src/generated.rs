@@ -149,7 +149,7 @@ pub static TABLES: &[Table] = &[
         columns: &[
             Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "Start." },
             Column { name: "end_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End; the start again for a moment." },
-            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "phase: a phase of the load. variant: one run of a variant of an experiment, from its first phase to its last. baseline: at the start, the variant that the others are compared with. changed: a run of an experiment whose variants change only some nodes; the name is that of one of them. note: anything else that was said." },
+            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "phase: a phase of the load. variant: one run of a variant of an experiment, from its first phase to its last. baseline: at the start, the variant that the others are compared with. changed: a run of an experiment whose variants change only some nodes; the name is that of one of them. unjudged: a part of a phase that a load in another process of the machine does not judge (it populates or warms up); parts of one phase follow each other. note: anything else that was said." },
             Column { name: "name", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name." },
             Column { name: "rate_per_s", ty: Type::Double, unit: "requests/s", is_time: false, nullable: true, meaning: "Intended rate at the start of a phase in open loop." },
             Column { name: "end_rate_per_s", ty: Type::Double, unit: "requests/s", is_time: false, nullable: true, meaning: "Intended rate at the end of a phase, where it differs (ramp)." },
@@ -1042,7 +1042,7 @@ pub mod rows {
         pub start_ns: i64,
         /// End; the start again for a moment. (ns since the Unix epoch)
         pub end_ns: i64,
-        /// phase: a phase of the load. variant: one run of a variant of an experiment, from its first phase to its last. baseline: at the start, the variant that the others are compared with. changed: a run of an experiment whose variants change only some nodes; the name is that of one of them. note: anything else that was said. (name)
+        /// phase: a phase of the load. variant: one run of a variant of an experiment, from its first phase to its last. baseline: at the start, the variant that the others are compared with. changed: a run of an experiment whose variants change only some nodes; the name is that of one of them. unjudged: a part of a phase that a load in another process of the machine does not judge (it populates or warms up); parts of one phase follow each other. note: anything else that was said. (name)
         pub kind: &'a str,
         /// Name. (name)
         pub name: &'a str,

@@ -1,3 +1,7 @@
+mod live;
+
+pub use live::{Live, say};
+
 use super::access::AccessArguments;
 use super::phases::Phases;
 use crate::metrics::Metrics;
@@ -5,22 +9,14 @@ use crate::{interrupt, terminal};
 use anyhow::{Context, Result};
 use chrono::{DateTime, Local, NaiveTime, Utc};
 use clap::Args;
-use helenus_load::{
-    Access, Bounds, DriverKind, Event, Intervals, Plan, Progress, Protocol, Recent, StallSummary, Summary, Workload,
-    hlog,
-};
+use helenus_load::{Access, Bounds, DriverKind, Intervals, Plan, Protocol, StallSummary, Summary, Workload, hlog};
 use helenus_observe::{Observation, Options, ProcessKind, Watched};
 use helenus_recording::{Manifest, NodeFacts, Recorder};
-use std::fmt::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Until then, a phase without an answer shows no figures.
-const FIRST_FIGURES: Duration = Duration::from_secs(1);
-/// Without a terminal, a line is printed at this interval.
-const PLAIN_EVERY: Duration = Duration::from_secs(10);
 /// A driver thread that is on a CPU for this share of the time can't do more.
 const DRIVER_IS_THE_LIMIT: f64 = 0.9;
 /// Length of the intervals of --hlog.
@@ -274,80 +270,6 @@ impl IntervalLog {
     }
 }
 
-/// Shows a load while it runs.
-#[derive(Debug, Default)]
-pub struct Live {
-    phase: String,
-    connecting: bool,
-    /// When the last line was shown.
-    shown: Option<Instant>,
-    /// The requests of the phase since then.
-    recent: Recent,
-}
-
-impl Live {
-    pub fn show(&mut self, steps: &mut terminal::Steps, progress: &Progress) {
-        for event in &progress.events {
-            steps.keep(|| say(event));
-        }
-        let Some(phase) = &progress.phase else {
-            // Checked many times a second while waiting for nodes.
-            if !std::mem::replace(&mut self.connecting, true) {
-                steps.step("connecting");
-            }
-            return;
-        };
-        let new = self.phase != phase.name;
-        if new {
-            self.phase.clone_from(&phase.name);
-            self.recent = Recent::default();
-        }
-        self.recent.add(&progress.recent);
-        if !new && steps.is_plain() && self.shown.is_some_and(|shown| shown.elapsed() < PLAIN_EVERY) {
-            return;
-        }
-        self.shown = Some(Instant::now());
-        let line = line(progress, &std::mem::take(&mut self.recent));
-        if new || steps.is_plain() {
-            steps.step(line);
-        } else {
-            steps.live(line);
-        }
-    }
-}
-
-/// The state of a phase, and the figures of its requests since the last line.
-fn line(progress: &Progress, recent: &Recent) -> String {
-    let mut line = String::new();
-    if let Some(phase) = &progress.phase {
-        let _ = write!(line, "{}/{} {}", phase.number, phase.of, phase.name);
-        let seconds = phase.elapsed.as_secs_f64();
-        let _ = match (phase.lasts, phase.count) {
-            (Some(lasts), _) => write!(line, "  {seconds:.0} of {:.0} s", lasts.as_secs_f64()),
-            (None, Some(count)) => write!(line, "  {} of {}", terminal::count(phase.ended), terminal::count(count)),
-            (None, None) => write!(line, "  {seconds:.0} s"),
-        };
-    }
-    let is_new = progress.phase.as_ref().is_some_and(|phase| phase.elapsed < FIRST_FIGURES);
-    let response = recent.response();
-    if is_new && response.p50_ns.is_none() {
-        return line;
-    }
-    let _ = write!(line, "  {}/s", terminal::count(recent.ok_per_s().round() as u64));
-    if let Some(target) = recent.target_per_s() {
-        let _ = write!(line, " of {}/s", terminal::count(target.round() as u64));
-    }
-    let [p50, p99, max] = [response.p50_ns, response.p99_ns, response.max_ns].map(millis);
-    let _ = write!(line, "  p50 {p50}  p99 {p99}  max {max} ms");
-    if progress.failed > 0 {
-        let _ = write!(line, "  {} failed", terminal::count(progress.failed));
-    }
-    if progress.lag.total() > 0 {
-        let _ = write!(line, "  {} late", terminal::count(progress.lag.total()));
-    }
-    line
-}
-
 fn millis(ns: Option<u64>) -> String {
     terminal::millis(ns.map(|ns| ns as f64 / 1e6))
 }
@@ -357,25 +279,6 @@ fn with_bounds(ns: Option<u64>, bounds: Option<Bounds>) -> String {
     let Some(Bounds { low_ns, high_ns, .. }) = bounds else { return millis(ns) };
     let high = high_ns.map_or_else(|| "…".to_string(), |ns| millis(Some(ns)));
     format!("{} ({}–{high})", millis(ns), millis(Some(low_ns)))
-}
-
-pub fn say(event: &Event) {
-    match event {
-        Event::Unreachable { reasons } => terminal::warn(format_args!("runs without {}", reasons.join(", "))),
-        Event::Populates { table, requests } => terminal::talk(format_args!(
-            "{table} is empty: writing its rows first, with {} requests (--population N for fewer, --no-populate to read nothing)",
-            terminal::count(*requests)
-        )),
-        Event::Connected { nodes } => terminal::done(format_args!("connected to {}", nodes.join(", "))),
-        Event::Lost { node } => terminal::warn(format_args!("lost the connection to {node}; trying again")),
-        Event::Back { node, after } => {
-            terminal::done(format_args!("connected to {node} again, after {:.1} s", after.as_secs_f64()));
-        }
-        Event::FirstError { outcome, node, message } => {
-            terminal::warn(format_args!("first {} on {node}: {message}", outcome.name()));
-        }
-        Event::Stopping => terminal::talk("stopping; waiting for what is in flight"),
-    }
 }
 
 /// The summary as a table.

@@ -8,6 +8,7 @@ use super::session;
 use super::slots::Cancellation;
 use super::tally::Mailbox;
 use super::thin;
+use crate::cut::Cut;
 use crate::schedule::{Phase, Segment, Until};
 use crate::stalls::StallRegister;
 use crate::workload::Pool;
@@ -43,6 +44,7 @@ pub(crate) struct Run {
     pub pool: Arc<Pool>,
     pub recorder: Recorder,
     pub cancel: Cancel,
+    pub cut: Cut,
     pub stall_register: StallRegister,
     /// Data for the thin driver; None if the driver crate sends the requests.
     pub preparation: Option<thin::Preparation>,
@@ -154,6 +156,7 @@ pub(super) struct Planned {
 struct Watch {
     /// The time at which an open loop drops requests that are still unsent.
     give_up_ns: Cell<i64>,
+    segment: Cell<usize>,
     ended: Cell<bool>,
 }
 
@@ -185,7 +188,7 @@ impl Thread {
                 return;
             }
         };
-        let watch = Rc::new(Watch { give_up_ns: Cell::new(i64::MAX), ended: Cell::new(false) });
+        let watch = Rc::new(Watch { give_up_ns: Cell::new(i64::MAX), segment: Cell::new(0), ended: Cell::new(false) });
         let housekeeping = spawn_local(Housekeeping::new(&self, &engine, &watch).run());
         while let Some(begin) = commands_in.recv().await {
             let done = self.segment(&engine, &watch, begin).await;
@@ -276,6 +279,7 @@ impl Thread {
         }
         engine.begin(feed, windows);
         watch.ended.set(false);
+        watch.segment.set(begin.segment);
         watch.give_up_ns.set(end_ns + drain_ns);
         match in_flight {
             None => engine.dispatch_open().await,
@@ -316,6 +320,7 @@ struct Housekeeping {
     engine: Rc<Engine>,
     watch: Rc<Watch>,
     cancel: Cancel,
+    cut: Cut,
     clock: Clock,
     timeout_ns: i64,
     tick: Duration,
@@ -329,6 +334,7 @@ impl Housekeeping {
             engine: Rc::clone(engine),
             watch: Rc::clone(watch),
             cancel: thread.run.cancel.clone(),
+            cut: thread.run.cut.clone(),
             clock: thread.run.recorder.clock(),
             timeout_ns: nanoseconds(timeout),
             tick: tick(timeout),
@@ -344,7 +350,8 @@ impl Housekeeping {
             ticks.tick().await;
             let now_ns = self.clock.now_ns();
             self.engine.cancel(now_ns - self.timeout_ns, Cancellation::Timeout);
-            let over = self.cancel.is_asked() || now_ns >= self.watch.give_up_ns.get();
+            let is_cut = self.cut.is_of(self.watch.segment.get());
+            let over = self.cancel.is_asked() || is_cut || now_ns >= self.watch.give_up_ns.get();
             if over && !self.watch.ended.replace(true) {
                 self.engine.end_feed();
             }

@@ -103,7 +103,7 @@ impl<'a> Life<'a> {
             if cancel.is_asked() && stopped_ns.is_none() {
                 stopped_ns = Some(now_ns);
                 self.engine.supply.end(now_ns);
-            } else if now_ns >= end_ns.saturating_add(drain_ns) {
+            } else if now_ns >= end_ns.saturating_add(drain_ns) || run.cut.is_of(begin.segment) {
                 self.engine.supply.end(now_ns);
             }
             if self.engine.supply.is_over() {
