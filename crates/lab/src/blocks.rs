@@ -5,7 +5,7 @@ use crate::changes::changes;
 use crate::run::Driven;
 use crate::site::Site;
 use crate::stage::{Stage, plan};
-use crate::{Error, Restore, Variant, Variants, placement, restore};
+use crate::{Error, Progress, Restore, Variant, Variants, placement, restore};
 use helenus_load::Workload;
 use helenus_recording::rows::Mark;
 
@@ -60,7 +60,7 @@ pub(crate) fn run(stage: &mut Stage<'_>, variants: &Variants, workload: &Workloa
             if stage.cancel.is_cancelled() || driven.broken_off.is_some() {
                 break 'blocks;
             }
-            stage.say(format!("block {block} of {}: {}", variants.blocks, variant.name));
+            (stage.tell)(Progress::Run(format!("block {block} of {}, {}", variants.blocks, variant.name)));
             match blocks.one(stage, block, variant) {
                 Ok(true) => driven.runs += 1,
                 Ok(false) => break 'blocks,
@@ -92,7 +92,8 @@ impl Blocks<'_> {
             if stage.cancel.is_cancelled() {
                 break;
             }
-            stage.say(format!("warm-up {run} of {}: {}", self.variants.warm_up_runs, self.variants.baseline));
+            let (of, baseline) = (self.variants.warm_up_runs, &self.variants.baseline);
+            (stage.tell)(Progress::Run(format!("warm-up {run} of {of}, {baseline}")));
             self.restore(stage, site)?;
             let mut parts = stage.run.experiment.parts(self.peak_per_s.unwrap_or(1.0))?;
             for phase in parts.iter_mut().flat_map(|part| &mut part.phases) {

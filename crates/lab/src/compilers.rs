@@ -50,6 +50,11 @@ impl Compilers {
         self.used().map(|used| used.as_secs_f64() / begun.elapsed().as_secs_f64())
     }
 
+    /// The CPUs that they have used since the last call, which was `lasted` ago.
+    pub(crate) fn share_within(&mut self, lasted: Duration) -> Option<f64> {
+        self.used().map(|used| used.as_secs_f64() / lasted.as_secs_f64().max(1e-9))
+    }
+
     fn read(&self) -> HashMap<PathBuf, u64> {
         let folders = self.folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok());
         let threads = folders.flatten().filter_map(Result::ok).map(|entry| entry.path());

@@ -1,5 +1,6 @@
 //! An experiment file: the nodes, the load and the phases of an experiment.
 
+use crate::variants::WARM_UP;
 use crate::{Variants, wanted};
 use helenus_cassandra::{Line, Version};
 use helenus_load::Workload;
@@ -160,6 +161,11 @@ impl Experiment {
         }
         experiment.parts(SOME_PEAK_PER_S)?;
         Ok(experiment)
+    }
+
+    /// How long the warm-up before measured phases is repeated at most while the nodes' JVMs compile.
+    pub(crate) fn warm_up_at_most(&self) -> Duration {
+        self.variants.as_ref().map_or(WARM_UP, |variants| variants.warm_up)
     }
 
     /// The parts of the load in order; rates in percent are replaced by shares of `peak_per_s`.

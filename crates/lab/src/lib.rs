@@ -23,6 +23,7 @@ mod tables;
 pub mod trial;
 mod variants;
 mod wanted;
+mod warmup;
 
 pub use change::Change;
 pub use check::COMPACTION_STRATEGIES;

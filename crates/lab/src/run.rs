@@ -56,6 +56,8 @@ pub enum Error {
 pub enum Progress<'a> {
     Cluster(helenus_cassandra::Progress),
     Observe(Event),
+    /// The run that begins, such as `block 2 of 6, none`; empty when there are no more.
+    Run(String),
     /// A sentence about the step that begins.
     Step(String),
     /// A remark that stays valid after the run.
@@ -120,6 +122,7 @@ impl Run<'_> {
             Some(variants) => blocks::run(&mut stage, variants, &workload),
             None => once(&mut stage, &workload),
         };
+        (stage.tell)(Progress::Run(String::new()));
         stage.say("closing the recording");
         let left = std::mem::take(&mut stage.left);
         let sent = recorder.health().rows.contains_key("requests");

@@ -3,7 +3,7 @@
 use crate::compilers::Compilers;
 use crate::link::link;
 use crate::peak::Peak;
-use crate::{Before, Calibrate, Error, Part, Progress, Run, restore};
+use crate::{Before, Calibrate, Error, Part, Progress, Run, restore, warmup};
 use helenus_cassandra::Cancel;
 use helenus_load::{Phase, Plan, Until, Workload};
 use helenus_observe::Event;
@@ -208,9 +208,86 @@ impl<'s> Stage<'s> {
             if self.cancel.is_cancelled() {
                 break;
             }
-            loads.push(self.load(plan(&workload, part.phases.clone(), nodes))?);
+            loads.extend(self.part(nodes, &workload, &part.phases)?);
         }
         Ok(loads)
+    }
+
+    /// Runs the phases of a part. Its warm-up, the phase of a fixed time before the measured ones, is repeated until the
+    /// nodes' JVMs have stopped compiling.
+    fn part(
+        &mut self,
+        nodes: &[SocketAddr],
+        workload: &Workload,
+        phases: &[Phase],
+    ) -> Result<Vec<helenus_load::Summary>, Error> {
+        let mut compilers = Compilers::of(nodes);
+        let Some(warm_up) = warmup::position(phases) else {
+            let _before = compilers.used();
+            let begun = Instant::now();
+            let load = self.load(plan(workload, phases.to_vec(), nodes))?;
+            if compilers.share_since(begun).is_some_and(|share| share >= QUIET) {
+                self.remark_on_cold_jvms(
+                    "a phase with `for` and `measured = false` before the measured ones is repeated until they have stopped",
+                );
+            }
+            return Ok(vec![load]);
+        };
+        let mut loads = Vec::new();
+        let mut plan = plan(workload, Vec::new(), nodes);
+        for phases in [&phases[..warm_up], &phases[warm_up..=warm_up]] {
+            let _before = compilers.used();
+            if !phases.is_empty() {
+                loads.push(self.load_next(&mut plan, phases)?);
+            }
+        }
+        self.repeat_while_compiling(&mut compilers, &mut plan, &phases[warm_up])?;
+        if !self.cancel.is_cancelled() {
+            loads.push(self.load_next(&mut plan, &phases[warm_up + 1..])?);
+        }
+        Ok(loads)
+    }
+
+    /// Runs phases whose requests are numbered after those of the phases before.
+    fn load_next(&mut self, plan: &mut Plan, phases: &[Phase]) -> Result<helenus_load::Summary, Error> {
+        plan.phases = phases.to_vec();
+        let load = self.load(plan.clone())?;
+        plan.first_number += load.requests + load.lag.unsent;
+        Ok(load)
+    }
+
+    /// `compilers` were last read before the warm-up.
+    fn repeat_while_compiling(
+        &mut self,
+        compilers: &mut Compilers,
+        plan: &mut Plan,
+        warm_up: &Phase,
+    ) -> Result<(), Error> {
+        let at_most = self.run.experiment.warm_up_at_most();
+        let mut stretch = warm_up.clone();
+        stretch.until = Until::Elapsed(WARM_UP_STRETCH);
+        let mut share = compilers.share_within(warmup::lasts(warm_up));
+        let started = Instant::now();
+        while share.is_some_and(|share| share >= QUIET) && !self.cancel.is_cancelled() {
+            if started.elapsed() >= at_most {
+                self.remark_on_cold_jvms("a longer `warm_up` of [lab] helps");
+                break;
+            }
+            self.say("warming up until the JVM has stopped compiling");
+            self.rest_while_compiling(compilers);
+            let begun = Instant::now();
+            let _before = compilers.used();
+            self.load_next(plan, std::slice::from_ref(&stretch))?;
+            share = compilers.share_since(begun);
+        }
+        Ok(())
+    }
+
+    fn remark_on_cold_jvms(&mut self, help: &str) {
+        // Runs of variants are judged by the CPU time that their compilers took in the measured phases.
+        if self.run.experiment.variants.is_none() {
+            self.remark(format!("The JVM was still compiling in measured phases, and slower than it will be: {help}."));
+        }
     }
 
     /// Waits until no node has compactions of the workload's tables left, at most [`COMPACTED_WITHIN`].

@@ -16,6 +16,8 @@ const NONE: &str = "none";
 const BLOCKS: usize = 8;
 const WARM_UP_RUNS: usize = 1;
 const REST: Duration = Duration::from_secs(2);
+/// How long the warm-up before measured phases is repeated at most while the JVMs compile.
+pub(crate) const WARM_UP: Duration = Duration::from_secs(60);
 
 /// Variants, and the blocks in which they are run.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +26,8 @@ pub struct Variants {
     pub blocks: usize,
     /// Unjudged runs of the baseline before the first block, which warm up nodes that all runs share.
     pub warm_up_runs: usize,
+    /// How long the warm-up of a run is repeated at most while the nodes' JVMs compile.
+    pub warm_up: Duration,
     /// Name of the variant that the others are compared with.
     pub baseline: String,
     /// Seed of the order of variants within each block.
@@ -100,6 +104,7 @@ impl Variants {
         let variants = Variants {
             blocks: BLOCKS,
             warm_up_runs: WARM_UP_RUNS,
+            warm_up: WARM_UP,
             baseline: first,
             seed: 1,
             rest: REST,
@@ -125,6 +130,7 @@ impl Variants {
         if let Some(seed) = lab.optional::<i64>("seed")? {
             self.seed = seed.cast_unsigned();
         }
+        self.warm_up = lab.duration("warm_up")?.unwrap_or(self.warm_up);
         self.rest = lab.duration("rest")?.unwrap_or(self.rest);
         self.restore = lab.optional("restore")?.unwrap_or(self.restore);
         if let Some(Count(nodes)) = lab.optional("changed_nodes")? {
@@ -259,12 +265,13 @@ mod tests {
     fn variants_have_a_baseline_and_blocks() {
         let two = read("[[variant]]\nname = \"less\"\nsettings = [\"a=1\"]\n[[variant]]\nname = \"none\"\n");
         assert_eq!((two.blocks, two.warm_up_runs, two.restore), (8, 1, Restore::Nothing));
+        assert_eq!(two.warm_up, Duration::from_secs(60));
         assert_eq!(two.baseline().name, "none");
         assert!(two.need_fresh_nodes());
-        let lab =
-            "[lab]\nblocks = 3\nbaseline = \"a\"\nseed = 7\nrest = \"1s\"\nrestore = \"populate\"\nwarm_up_runs = 0\n";
+        let lab = "[lab]\nblocks = 3\nbaseline = \"a\"\nseed = 7\nrest = \"1s\"\nrestore = \"populate\"\nwarm_up_runs = 0\nwarm_up = \"0s\"\n";
         let two = read(&format!("{lab}[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n"));
         assert_eq!((two.blocks, two.warm_up_runs, two.baseline().name.as_str(), two.seed), (3, 0, "a", 7));
+        assert!(two.warm_up.is_zero());
         assert_eq!((two.rest, two.restore), (Duration::from_secs(1), Restore::Populate));
         assert!(!two.need_fresh_nodes());
     }

@@ -72,7 +72,13 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let outcome = run.run(&cancel, &mut |progress| match progress {
         Progress::Cluster(progress) => nodes::show(&mut steps, &progress),
         Progress::Observe(event) => steps.keep(|| super::say_event(&event)),
-        Progress::Step(text) => steps.step(text),
+        Progress::Run(run) => {
+            live.belongs_to(&run);
+            if !run.is_empty() {
+                steps.step(run);
+            }
+        }
+        Progress::Step(text) => steps.step(live.belonging(text)),
         Progress::Remark(text) => steps.keep(|| terminal::talk(terminal::dim(text))),
         Progress::Load(progress) => live.show(&mut steps, progress),
     })?;
