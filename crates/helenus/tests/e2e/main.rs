@@ -22,3 +22,4 @@ mod tables;
 mod top;
 mod trial;
 mod tune;
+mod walkthrough;

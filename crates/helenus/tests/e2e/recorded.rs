@@ -57,6 +57,11 @@ fn everything_is_recorded(place: &Place, address: &str) {
     // The node's recorder does not watch the load, and sees that it has connections to the node.
     let clients = "select count(*) from processes where role = 'client' and process = 'helenus'";
     assert!(place.ask("calm-server", clients) > 0);
+    // It does not judge what the load in the other process does not judge.
+    let warm_up = "select count(*) from marks where kind = 'unjudged' and name = 'warm-up'";
+    assert!(place.ask("calm-server", warm_up) > 0);
+    let judged = place.json("explain calm-server --json")["judged_requests"].as_i64().unwrap();
+    assert!((1..12 * 150 - 150).contains(&judged), "{judged} requests");
     for table in ["cpus", "threads", "pools", "table_stats", "pauses", "sources", "marks"] {
         assert!(place.ask("calm", &format!("select count(*) from {table}")) > 0, "{table} has rows");
     }
