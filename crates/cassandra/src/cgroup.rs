@@ -31,7 +31,7 @@ struct Names {
     /// The limits, and whether the kernel kills above them.
     limits: &'static [(&'static str, bool)],
     used: &'static str,
-    /// What of it the kernel takes back when memory is short, in `memory.stat`.
+    /// The part of it that the kernel takes back when memory is short, in `memory.stat`.
     reclaimable: &'static [&'static str],
 }
 
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn version_1_is_read_and_its_largest_number_is_no_limit() {
+    fn version_1_is_read_and_its_largest_number_means_no_limit() {
         let place = tempfile::tempdir().unwrap();
         let set = |file: &str, text: &str| set(place.path(), file, text);
         let mounts = format!("30 29 0:27 / {} rw - cgroup cgroup rw,memory\n", place.path().display());

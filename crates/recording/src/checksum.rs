@@ -67,7 +67,7 @@ impl Write for Summed {
 
 /// Whether a file has the bytes that were written. None for a file of an older version, which has no checksum.
 ///
-/// All of the file is read, unless this process has read it before and it has not changed since.
+/// All of the file is read, unless this process has read it before and its last change was earlier.
 pub(crate) fn is_whole(file: &File) -> io::Result<Option<bool>> {
     static KNOWN: Mutex<Option<HashSet<Identity>>> = Mutex::new(None);
     let facts = file.metadata()?;

@@ -157,7 +157,7 @@ impl Found {
         }
     }
 
-    /// What is skipped, as losses. `before` comes before the names of the files.
+    /// The skipped files, as losses. `before` comes before the names of the files.
     pub(crate) fn losses(&self, before: &str) -> Vec<Loss> {
         self.skipped.iter().map(|skipped| skipped.loss(before)).collect()
     }

@@ -26,7 +26,7 @@ fn damage(path: &Path, kind: &str) {
         "flipped" => {
             let mut bytes = bytes;
             let at = match path.extension().and_then(|extension| extension.to_str()) {
-                // A byte without which it is no JSON.
+                // Without its first byte, a manifest can't be parsed.
                 Some("json") => 0,
                 // The rows come after the schema.
                 Some("arrows") => bytes.len() - bytes.len() / 8,
@@ -61,7 +61,11 @@ fn copy(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let (path, to) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
-        if path.is_dir() { copy(&path, &to) } else { drop(std::fs::copy(&path, &to).unwrap()) }
+        if path.is_dir() {
+            copy(&path, &to);
+        } else {
+            std::fs::copy(&path, &to).unwrap();
+        }
     }
 }
 
@@ -241,7 +245,7 @@ fn a_damaged_segment_hides_no_other_and_is_deleted_in_its_turn() {
             let case = format!("{kind} {segment} {file}");
             let folder = place.path().join(case.replace([' ', '/'], "-"));
             copy(&whole, &folder);
-            // With 9, the manifest of all.
+            // 9 stands for the manifest of all segments.
             let of = segments.get(segment).map_or(folder.clone(), |name| folder.join("segments").join(name));
             if file == "reserve" {
                 std::fs::write(of.join(file), "something").unwrap();
@@ -301,7 +305,7 @@ fn copy_tree(from: &Path, to: &Path) {
 }
 
 #[test]
-fn what_is_no_segment_in_the_place_of_one_stops_nothing() {
+fn a_file_in_the_place_of_a_segment_stops_nothing() {
     let place = tempfile::tempdir().unwrap();
     let whole = place.path().join("whole");
     let segments = kept(&whole);
@@ -325,7 +329,7 @@ fn what_is_no_segment_in_the_place_of_one_stops_nothing() {
         assert_eq!(salvaged.damaged.len(), 1, "{kind}: {salvaged:?}");
         assert!(path.symlink_metadata().is_err() && opened(&folder).skipped().is_empty(), "{kind}");
         assert!(kind != "link" || place.path().join("moved-link/manifest.json").exists(), "the link is not followed");
-        // What was set aside is deleted with the segments of its time.
+        // Files that were set aside are deleted with the segments of their time.
         let mut keeper = Keeper::begin(&folder, manifest(), Kept::new(Duration::from_secs(3600), Some(1))).unwrap();
         let begun = Instant::now();
         while std::fs::read_dir(folder.join("segments")).unwrap().count() > 1 {

@@ -261,7 +261,7 @@ fn what_is_no_recording_says_so() {
     std::fs::remove_file(folder.join("requests/part-0.parquet")).unwrap();
     let lost = Recording::open(&folder).unwrap().skipped().to_vec();
     assert!(lost.len() == 1 && lost[0].rows == Some(5) && lost[0].reason.contains("0 of its 5 rows"), "{lost:?}");
-    // Without any file there is nothing to read.
+    // Now no file is left to read.
     std::fs::remove_dir_all(folder.join("sources")).unwrap();
     assert!(matches!(open(&folder), Error::Damaged { .. }));
 

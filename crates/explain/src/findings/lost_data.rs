@@ -13,6 +13,9 @@ const GAP_WARNING: f64 = 0.1;
 /// Missing data makes nothing slow: the finding ranks below every cause, the knee included.
 const BELOW_CAUSES: f64 = 1.0;
 
+/// The consequence of lost rows.
+const TOO_LOW: &str = "Shares and counts that rest on these tables are too low";
+
 pub(super) struct LostData;
 
 impl Check for LostData {
@@ -73,6 +76,8 @@ impl LostData {
                 text::percent(rows_lost as f64 / (rows_lost + evidence.recorded_requests.rows.len()) as f64)
             );
             (title, "They are in no percentile, and would have been among the slowest")
+        } else if rows_lost == 0 && unknown {
+            ("An unknown number of rows was lost".to_string(), TOO_LOW)
         } else {
             let title = format!(
                 "{}{} ({}) {} lost",
@@ -81,7 +86,7 @@ impl LostData {
                 text::percent(share),
                 if rows_lost == 1 { "was" } else { "were" }
             );
-            (title, "Shares and counts that rest on these tables are too low")
+            (title, TOO_LOW)
         };
         let detail = format!("{so}. {}.", whose.join("; "));
         let misleads = lost.iter().any(|lost| lost.may_mislead());

@@ -30,7 +30,7 @@ final class LeftProfiler {
     try {
       String library = files != null && isWritten("/tmp/" + files) ? library() : null;
       if (library != null) {
-        // In quotes, because the command's parser takes what comes before = for a name.
+        // In quotes, because the command's parser takes the text before = for a name.
         String[] arguments = {library, "\"stop,loglevel=none\""};
         ManagementFactory.getPlatformMBeanServer()
             .invoke(
@@ -53,7 +53,7 @@ final class LeftProfiler {
             return true;
           }
         } catch (IOException e) {
-          // Closed meanwhile.
+          // The server has just closed it.
           continue;
         }
       }
@@ -61,7 +61,7 @@ final class LeftProfiler {
     return false;
   }
 
-  /** The path by which the library was loaded; null if there is none. */
+  /** The path by which the library was loaded; null if no profiler is loaded. */
   private static String library() throws IOException {
     try (Stream<String> mappings = Files.lines(Path.of("/proc/self/maps"))) {
       return mappings
