@@ -304,7 +304,7 @@ impl<'a> Recorded<'a> {
 /// The end of a command that undoes everything: fails if the journal has entries that could not be read.
 fn all_were_read() -> Result<ExitCode> {
     let skipped = helenus_cassandra::journal::skipped().len();
-    anyhow::ensure!(skipped == 0, "{skipped} entries of the journal can't be read, so something may be left");
+    anyhow::ensure!(skipped == 0, "{skipped} of the journal's entries can't be read, so something may be left");
     Ok(ExitCode::SUCCESS)
 }
 
