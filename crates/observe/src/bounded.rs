@@ -66,7 +66,7 @@ pub(crate) struct Kept<K, V> {
     order: VecDeque<(K, u64)>,
     room: Room,
     inserted: u64,
-    /// Number of entries that were given up since this was last set to 0.
+    /// Number of entries that had to go since the caller last set this to 0.
     pub(crate) given_up: u64,
 }
 
@@ -155,7 +155,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_has_no_room_is_not_accounted() {
+    fn bytes_without_room_are_not_accounted() {
         let mut room = Room::new(10);
         assert!(room.take(7) && !room.take(4) && room.take(3) && !room.take(1));
         assert_eq!((room.held(), room.is_over(), room.to_give_up()), (10, false, 2));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is inserted and removed, the sum of all entries stays below the bound, and the latest are there.
+        /// The sum of all entries stays below the bound, and the latest are there, after any inserts and removals.
         #[test]
         fn a_kept_map_never_holds_more(
             entries in prop::collection::vec((0u8..40, 0usize..600, any::<bool>()), 0..200),

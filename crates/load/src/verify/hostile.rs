@@ -1,4 +1,4 @@
-//! Nodes that answer with what takes memory or stack without end. A verification ends with an error that says why.
+//! Nodes whose answers would take memory or stack without end. A verification ends with an error that says why.
 
 use super::{Kind, Verified, Verify, verify};
 use crate::{Cancel, Error, Workload};
@@ -42,7 +42,7 @@ fn prepared(is_read: bool, of: &[u8]) -> Vec<u8> {
     result(&[head, rows].concat())
 }
 
-/// What an honest node would answer.
+/// The answer of an honest node.
 fn honest(asked: u8, request: &[u8]) -> Vec<u8> {
     match asked {
         opcode::OPTIONS => frame(opcode::SUPPORTED, 2, &[0, 0]),

@@ -1,5 +1,5 @@
-//! Connections to the nodes whose rows are read back, by the client that does not trust what a node answers: a frame of
-//! 2 GiB, 2^31 columns or a type in itself without end take neither memory nor stack.
+//! Connections to the nodes whose rows are read back, by the client that does not trust a node's answers. A frame of 2 GiB,
+//! 2^31 columns, or a type in itself without end take neither memory nor stack.
 
 use super::Verify;
 use crate::driver::open_bounded;
@@ -63,7 +63,7 @@ pub(super) fn connect(plan: &Plan, points: &[SocketAddr]) -> Result<Connection, 
     }))
 }
 
-/// The nodes to read from: those that were given, or all of their ring in the chosen datacenter.
+/// The nodes to read from: the contact points, or all nodes of their ring in the chosen datacenter.
 pub(super) fn nodes(plan: &Plan, points: &[SocketAddr], connection: &mut Connection) -> Result<Vec<SocketAddr>, Error> {
     let node = || points.first().map_or_else(String::new, SocketAddr::to_string);
     let failed = |error: cql::Error| Error::Session { node: node(), reason: error.to_string() };

@@ -161,7 +161,7 @@ mod tests {
             self.conversations.lost()[GIVEN_UP]
         }
 
-        /// What the connections hold, counted anew.
+        /// The bytes that the connections hold, counted from scratch.
         fn held(&self) -> usize {
             self.conversations.all.values().map(Conversation::held).sum()
         }
@@ -184,7 +184,7 @@ mod tests {
     fn requests_that_are_never_answered_make_room_for_others() {
         let mut clients = Clients::new();
         let others = 4;
-        // Each connection of the attacker has thousands of requests in flight; others go on meanwhile.
+        // Each connection of the attacker has thousands of requests in flight; other clients go on.
         let all: Vec<u8> = (0..4_000).flat_map(options).collect();
         for connection in 0..150 {
             clients.send(1_000 + connection, Side::Client, &all, false);
@@ -200,7 +200,7 @@ mod tests {
         let given_up = clients.given_up();
         assert!(given_up > 0);
         assert_eq!(given_up as usize + waiting, 150 * 4_000, "each is either here or counted");
-        // The answer to a request that was given up is not counted once more.
+        // A late answer is not counted once more.
         clients.send(1_000, Side::Node, &supported(5), false);
         assert_eq!(clients.conversations.lost()[NO_REQUEST], 0);
     }
@@ -269,9 +269,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(16))]
 
-        /// Whatever is sent, the account is right.
+        /// The account is right after any packets.
         #[test]
-        fn the_account_of_what_waits_is_right(
+        fn the_account_is_right_after_any_packets(
             sent in prop::collection::vec((0u32..6, any::<bool>(), 0usize..6, any::<bool>()), 0..300),
         ) {
             let mut clients = Clients::new();

@@ -29,7 +29,7 @@ pub(super) struct Token<'t> {
 /// All tokens of a text. If the end of the text was cut off, a string or comment may be open at its end.
 ///
 /// # Errors
-/// If it has something that is no token.
+/// If a part of the text is not a token.
 pub(super) fn tokens(text: &str, is_cut: bool) -> Result<Vec<Token<'_>>, Unsure> {
     let mut tokens = Vec::new();
     let (mut left, mut is_spaced) = (text, false);
@@ -58,7 +58,7 @@ fn end_of_line(text: &str) -> usize {
     text.find(['\n', '\r']).unwrap_or(text.len())
 }
 
-/// The length of what has an end; without it, all of a text that was cut off.
+/// The length up to an end; without an end, all of a text that was cut off.
 fn closed(end: Option<usize>, text: &str, is_cut: bool) -> Result<usize, Unsure> {
     end.or(is_cut.then_some(text.len())).ok_or(Unsure)
 }
@@ -110,7 +110,7 @@ fn quoted(text: &str, quote: &str) -> Option<usize> {
 /// The length of the constant without quotes at the start of a text.
 fn literal(text: &str) -> Option<usize> {
     let length = uuid(text).or_else(|| iso_duration(text)).or_else(|| number(text)).or_else(|| constant(text))?;
-    // What follows a constant without a space would be a part of it.
+    // A letter directly behind a constant would be a part of it.
     (!text[length..].starts_with(is_of_word)).then_some(length)
 }
 

@@ -1,4 +1,4 @@
-//! Reads tokens by a grammar, and writes the statement without its literals meanwhile.
+//! Reads tokens by a grammar, and writes the statement without its literals.
 
 use super::lexer::{Kind, Token, Unsure};
 

@@ -5,7 +5,7 @@
 use super::lexer::Kind;
 use super::reader::{Read, Reader};
 
-/// Words that are no names without quotes.
+/// Words that are names only in quotes.
 const RESERVED: &[&str] = &[
     "ADD",
     "ALLOW",

@@ -71,7 +71,7 @@ fn lists_and_collections_of_any_length_are_one() {
     }
 }
 
-/// Statements of Cassandra's documentation and of drivers, which are read by the grammar as they are.
+/// Statements of Cassandra's documentation and of drivers.
 #[test]
 fn all_of_the_grammar_is_read() {
     for statement in [
@@ -298,7 +298,7 @@ proptest! {
         prop_assert!(!shown.contains('Q'), "{}", shown);
     }
 
-    /// Whatever a literal has, the statement has one text, and none of the literal.
+    /// The statement has one text for all literals, without any part of them.
     #[test]
     fn literals_of_any_nesting_and_length_give_one_statement(
         values in prop::collection::vec(literals().prop_filter("it shows its name", |text| text != "now()"), 3),
