@@ -18,6 +18,11 @@ impl Reader<'_> {
         let mut is_after_literal = false;
         while let Some(token) = self.ahead(0).copied().filter(|token| token.text != ";") {
             let is_one = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(token.text));
+            // An option has a literal, with or without a sign, or a map.
+            let is_value = token.kind == Kind::Literal || ["{", "[", "-"].contains(&token.text);
+            if (before == "=" && !is_value) || (before == "-" && token.kind != Kind::Literal) {
+                return Err(self.unexpected());
+            }
             match token.kind {
                 Kind::Literal => {
                     let may_follow = SIGNS_BEFORE.contains(&before)
@@ -41,8 +46,7 @@ impl Reader<'_> {
                     self.take()?;
                 }
                 Kind::Word | Kind::Quoted => {
-                    let is_value = before == "=" || before == "-";
-                    if is_value || (is_after_literal && !is_one(&AFTER_LITERALS)) {
+                    if is_after_literal && !is_one(&AFTER_LITERALS) {
                         return Err(self.unexpected());
                     }
                     self.take()?;

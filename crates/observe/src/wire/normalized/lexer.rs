@@ -169,13 +169,17 @@ fn units(text: &str) -> Option<usize> {
 
 /// The length of a duration literal such as `P1Y2DT3H` or `P0001-02-03T04:05:06`.
 fn iso_duration(text: &str) -> Option<usize> {
+    const DATE_AND_TIME: &[u8] = b"P0000-00-00T00:00:00";
+    let is_right = |(byte, like): (&u8, &u8)| if *like == b'0' { byte.is_ascii_digit() } else { byte == like };
+    if text.as_bytes().get(..DATE_AND_TIME.len()).is_some_and(|bytes| bytes.iter().zip(DATE_AND_TIME).all(is_right)) {
+        return Some(DATE_AND_TIME.len());
+    }
     let rest = text.strip_prefix('P')?;
-    let length = rest.find(|next: char| !(is_of_word(next) || ['-', ':'].contains(&next))).unwrap_or(rest.len());
-    let rest = &rest[..length];
-    let is_part = |letter: char| letter.is_ascii_digit() || "YMWDTHS-:".contains(letter);
+    let rest = &rest[..rest.find(|next: char| !is_of_word(next)).unwrap_or(rest.len())];
     let begins = rest.strip_prefix('T').unwrap_or(rest).starts_with(|next: char| next.is_ascii_digit());
-    let has_unit = rest.contains(|letter: char| letter.is_ascii_alphabetic());
-    (begins && has_unit && rest.chars().all(is_part)).then_some(1 + length)
+    let has_unit = rest.ends_with(|last: char| last.is_ascii_alphabetic());
+    let is_part = |letter: char| letter.is_ascii_digit() || "YMWDTHS".contains(letter);
+    (begins && has_unit && rest.chars().all(is_part)).then_some(1 + rest.len())
 }
 
 fn uuid(text: &str) -> Option<usize> {
