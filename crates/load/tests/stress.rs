@@ -311,7 +311,8 @@ fn markers_are_named_by_the_node(bench: &Bench) {
     let line = format!("user profile={} ops(one=1) n=100 no-warmup -pop seq=1..100 -rate threads=4", bare.display());
     let read = bench.run(&line);
     read.assert_well();
-    assert!((read.result("Row rate") / read.result("Op rate") - 10.0).abs() < 0.1, "{}", read.printed);
+    // The queries above have added rows to the ten of each partition.
+    assert!(read.result("Row rate") / read.result("Op rate") > 9.9, "{}", read.printed);
 }
 
 fn partitions_are_written_in_visits(bench: &Bench) {

@@ -44,12 +44,12 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let stress = Stress::parse(&arguments.arguments, arguments.tls.read()?)?;
+    for note in stress.notes() {
+        terminal::warn(note);
+    }
     if arguments.workload {
         terminal::whole(&stress.workload_toml())?;
         return Ok(ExitCode::SUCCESS);
-    }
-    for note in stress.notes() {
-        terminal::warn(note);
     }
     let mut out = Output::open(stress.log_file(), arguments.json)?;
     let cancel = interrupt::cancel_on_signals()?;

@@ -72,10 +72,17 @@ pub(super) enum Effect {
     Scans,
 }
 
+/// Words of CQL that are names only in quotes.
+const RESERVED: &str = "add allow alter and apply asc authorize batch begin by columnfamily create default delete desc \
+    describe drop entries execute from full grant if in index infinity insert into is keyspace limit materialized modify \
+    nan norecursive not null of on or order primary rename replace revoke schema select set table to token truncate \
+    unlogged update use using view where with";
+
 /// A name in CQL, quoted if necessary.
 pub(super) fn quoted(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        && !RESERVED.split_ascii_whitespace().any(|word| word == name);
     if plain { name.to_string() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 

@@ -76,6 +76,10 @@ fn names_without_quotes_are_in_lower_case() {
             .unwrap();
     assert!(quoted.contains("UPDATE \"Load_A\".\"Accounts\" SET"), "{quoted}");
 
+    // A reserved word is a name in quotes, also in statements that helenus writes.
+    let (reserved, _) = read(named("k", "CREATE KEYSPACE k", "'\"entries\"'", "CREATE TABLE \"entries\"")).unwrap();
+    assert!(reserved.contains("UPDATE k.\"entries\" SET"), "{reserved}");
+
     let error = |text: String| read(text).unwrap_err();
     let two = error(named("load_a", "CREATE KEYSPACE load_a", "accounts", "CREATE TABLE bank.accounts"));
     assert!(two.contains("bank.accounts") && two.contains("load_a.accounts"), "{two}");
