@@ -173,7 +173,7 @@ export class Control {
     const value = h("input", { type: "text", required: true });
     const table = h("input", { type: "text", size: 24, placeholder: "KEYSPACE.TABLE", pattern: ".+\\..+" });
     const what = h("span", { class: "note" });
-    const current = h("span", { class: "now", role: "status" });
+    const current = h("span", { class: "now", "aria-live": "polite" });
     const form = this.#form("Setting", "set", "Set", "Setting…", {
       name: ["", name],
       table: ["of ", table],
