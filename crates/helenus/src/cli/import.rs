@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Make a recording of other profilers' files, or of the logs in a support bundle
+/// Make a recording of profilers' files, or of nodes' logs
 ///
 /// Profiles are JFR files, pprof, folded stacks, and what perf script, bpftrace and the tools of bcc print, compressed with gzip or
 /// not. Helenus takes whole samples, and counts and reports those that can't be read. Logs are Cassandra's system.log and debug.log

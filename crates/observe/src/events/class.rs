@@ -49,9 +49,10 @@ pub(crate) fn class(line: &LogLine<'_>) -> Option<Class> {
     if message.starts_with("Compacting (") || message.starts_with("Compacted (") {
         return compaction(message);
     }
-    if let Some(duration) = message.split_once(" GC in ").and_then(|(name, rest)| Some((name, rest.split_once("ms.")?)))
+    if let Some((collector, rest)) = message.split_once(" GC in ")
+        && let Some((ms, _)) = rest.split_once("ms.")
     {
-        return collection(duration.0, duration.1.0);
+        return collection(collector, ms);
     }
     if let Some(class) = tables(message)
         .or_else(|| requests(message, is_severe))

@@ -58,6 +58,12 @@ pub(super) fn format(head: &[u8]) -> Result<ImportFormat, Error> {
             "it is perf's own file, which only perf reads: run `perf script -i FILE > FILE.txt` and import that",
         );
     }
+    if ["heap profile:", "--- heapz", "--- contention", "goroutine profile:", "\0\0\0\0\0\0\0\0"]
+        .iter()
+        .any(|begin| head.starts_with(begin.as_bytes()))
+    {
+        return other("it is a profile in an older format of pprof: convert it with `pprof -proto FILE > FILE.pb.gz`");
+    }
     if pprof::looks_like(head) {
         return Ok(ImportFormat::Pprof);
     }

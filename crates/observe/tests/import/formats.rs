@@ -213,6 +213,12 @@ fn profiles_of_pprof() {
             read.rows.iter().map(|row| (row.0, row.3.as_str(), row.5.as_str())).collect();
         assert_eq!(rows, [(AT, "ReadStage-1", "main;inner;inlined"), (AT, "", "main;[libc.so.6]")]);
     }
+    for old in [
+        &b"heap profile: 13: 1595680 [47130736: 2584] @ heap/1048576\n1: 524288 [3: 1572864] @ 0x420cef\n"[..],
+        &[0; 64],
+    ] {
+        assert!(refused(old, &options()).contains("pprof -proto"));
+    }
     let whole_profile = pprof();
     let error = refused(&whole_profile[..whole_profile.len() / 3], &options());
     assert!(error.contains("cut off"), "{error}");

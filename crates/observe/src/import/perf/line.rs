@@ -93,7 +93,7 @@ fn event<'a>(line: &'a str, words: &Words<'a>, at: usize) -> Option<(Option<i64>
     let period = words.get(at).and_then(|(_, word)| word.parse::<i64>().ok()).filter(|period| *period >= 0);
     let &(begins, word) = words.get(at + usize::from(period.is_some()))?;
     let event = match word.strip_suffix(':') {
-        Some(event) if !event.is_empty() => event,
+        Some(event) if event.starts_with(|c: char| c.is_alphabetic() || c == '_') => event,
         None if word.starts_with("PERF_RECORD_") => word,
         _ => return None,
     };
@@ -217,8 +217,16 @@ mod tests {
         assert_eq!((short.comm, frame(short.rest)), ("perf", Some(("native_write_msr".to_string(), 'k'))));
         let lost = header("java 7 [000] 1.5: PERF_RECORD_LOST lost 12").unwrap();
         assert_eq!((lost.event, lost.rest.trim()), ("PERF_RECORD_LOST", "lost 12"));
-        for no in ["", "java", "java 7 [000] 1.5", "java 7 [000] cycles", "a;b;c 12", "\t 7f12 read+0x4c (/libc.so.6)"]
-        {
+        for no in [
+            "heap profile: 13: 1595680 [47130736: 25845] @ heap/1048576",
+            "1: 524288 [3: 1572864] @ 0x420cef",
+            "",
+            "java",
+            "java 7 [000] 1.5",
+            "java 7 [000] cycles",
+            "a;b;c 12",
+            "\t 7f12 read+0x4c (/libc.so.6)",
+        ] {
             assert_eq!(header(no), None, "{no}");
         }
     }
