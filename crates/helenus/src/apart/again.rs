@@ -16,21 +16,8 @@ const ENDING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 /// Runs the command line of this process again, with its standard input, output and error.
 pub(crate) fn again(limits: &Limits) -> Result<ExitCode> {
-    // Without a folder for intermediate results, a query fails that needs one.
-    let scratch = Scratch::new(Purpose::Questions).ok();
-    let limits = Limits { spill_bytes: if scratch.is_some() { limits.spill_bytes } else { 0 }, ..*limits };
-    let mut command = child::again(&limits)?;
-    command.args(std::env::args_os().skip(1));
-    if let Some(scratch) = &scratch {
-        command.env("TMPDIR", scratch.path());
-    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ended = runtime.block_on(async {
-        let mut command = tokio::process::Command::from(command);
-        let child = command.kill_on_drop(true).spawn().context("cannot start the process that runs the query")?;
-        waited(child, limits.within).await
-    })?;
-    drop(scratch);
+    let (ended, limits) = runtime.block_on(within(limits))?;
     let Some(status) = ended else { bail!(too_long(limits.within.unwrap_or_default())) };
     match status.signal() {
         None => Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::from(2), ExitCode::from)),
@@ -46,11 +33,29 @@ pub(crate) fn again(limits: &Limits) -> Result<ExitCode> {
     }
 }
 
-/// Waits for the end, and passes signals on. None if it took too long.
-async fn waited(mut child: Child, within: Option<Duration>) -> Result<Option<ExitStatus>> {
+/// Runs the command to its end. None if it took too long.
+async fn within(limits: &Limits) -> Result<(Option<ExitStatus>, Limits)> {
     let taken = |number: libc::c_int| signal(SignalKind::from_raw(number)).context("cannot take signals");
-    let mut signals: Vec<(libc::c_int, Signal)> =
-        ENDING.into_iter().map(|number| Ok((number, taken(number)?))).collect::<Result<_>>()?;
+    // Before there is anything to be left behind.
+    let signals = ENDING.into_iter().map(|number| Ok((number, taken(number)?))).collect::<Result<_>>()?;
+    // Without a folder for intermediate results, a query fails that needs one.
+    let scratch = Scratch::new(Purpose::Questions).ok();
+    let limits = Limits { spill_bytes: if scratch.is_some() { limits.spill_bytes } else { 0 }, ..*limits };
+    let mut command = tokio::process::Command::from(child::again(&limits)?);
+    command.args(std::env::args_os().skip(1)).kill_on_drop(true);
+    if let Some(scratch) = &scratch {
+        command.env("TMPDIR", scratch.path());
+    }
+    let child = command.spawn().context("cannot start the process that runs the command")?;
+    Ok((waited(child, signals, limits.within).await?, limits))
+}
+
+/// Waits for the end, and passes signals on. None if it took too long.
+async fn waited(
+    mut child: Child,
+    mut signals: Vec<(libc::c_int, Signal)>,
+    within: Option<Duration>,
+) -> Result<Option<ExitStatus>> {
     let late = async {
         match within {
             Some(within) => tokio::time::sleep(within).await,
