@@ -18,6 +18,8 @@ const MOST_ENTRIES: usize = 20_000;
 /// The most files of a process that are examined.
 const MOST_FILES: usize = 10_000;
 const PRIVATE: u32 = 0o700;
+/// File systems without a disk: tmpfs and ramfs.
+const IN_MEMORY: [libc::c_long; 2] = [libc::TMPFS_MAGIC, 0x8584_58f6];
 
 /// What a folder is for, which is in its name.
 #[derive(Debug, Clone, Copy)]
@@ -152,8 +154,7 @@ fn on_a_disk(place: PathBuf) -> Option<(PathBuf, u64)> {
     let facts = place.metadata().ok().filter(std::fs::Metadata::is_dir)?;
     rustix::fs::accessat(rustix::fs::CWD, &place, Access::WRITE_OK, AtFlags::EACCESS).ok()?;
     let kind = rustix::fs::statfs(&place).ok()?.f_type;
-    let in_memory = [libc::TMPFS_MAGIC, 0x8584_58f6].map(|known| known as i64);
-    (!in_memory.contains(&(kind as i64))).then_some((place, facts.dev()))
+    (!IN_MEMORY.contains(&kind)).then_some((place, facts.dev()))
 }
 
 /// Devices that the Cassandra nodes of this machine have SSTables and commit logs on, as far as this user may read that.
