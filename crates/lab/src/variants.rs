@@ -268,10 +268,10 @@ mod tests {
         assert_eq!(two.warm_up, Duration::from_secs(60));
         assert_eq!(two.baseline().name, "none");
         assert!(two.need_fresh_nodes());
-        let lab = "[lab]\nblocks = 3\nbaseline = \"a\"\nseed = 7\nrest = \"1s\"\nrestore = \"populate\"\nwarm_up_runs = 0\nwarm_up = \"0s\"\n";
+        let lab = "[lab]\nblocks = 3\nbaseline = \"a\"\nseed = 7\nrest = \"1s\"\nrestore = \"populate\"\nwarm_up_runs = 0\nwarm_up = \"1s\"\n";
         let two = read(&format!("{lab}[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n"));
         assert_eq!((two.blocks, two.warm_up_runs, two.baseline().name.as_str(), two.seed), (3, 0, "a", 7));
-        assert!(two.warm_up.is_zero());
+        assert_eq!(two.warm_up, Duration::from_secs(1));
         assert_eq!((two.rest, two.restore), (Duration::from_secs(1), Restore::Populate));
         assert!(!two.need_fresh_nodes());
     }
