@@ -37,6 +37,7 @@ export function comparisonOf(): Comparison {
         sentence:
           "throughput valve: 12 % (8.1 to 16) more requests/s than none, p99 0.71 of none's (0.60 to 0.85); 8 blocks",
         runs: 8,
+        compiling: null,
         metrics: [
           ratio("throughput", "requests/s", {
             ...throughput,
@@ -57,6 +58,7 @@ export function comparisonOf(): Comparison {
         sentence:
           "fixed: 0.93 of none's requests/s, p99 1.20 of none's; 3 blocks, too few for an interval, which takes 6",
         runs: 3,
+        compiling: null,
         metrics: [
           ratio("throughput", "requests/s", { ...throughput, variant: 3915, ratio: 0.93, runs_needed: 6 }),
           ratio("response_p99", "ms", { variant: 12, ratio: 1.2, runs_needed: 6 }),
