@@ -48,6 +48,14 @@ export type ClientFigures = {
   response_bytes: number | null;
 };
 
+/** A command that a text proposes. */
+export type Command = {
+  /** Its name, such as `tables`. */
+  name: string;
+  /** The command as a shell takes it, such as `helenus tables run.helenus`. The text has it between backticks. */
+  line: string;
+};
+
 /** The worth of each variant of an experiment, against a baseline. */
 export type Comparison = {
   baseline: string;
@@ -157,6 +165,8 @@ export type Finding = {
   detail: string;
   /** The one command or setting to try; empty if there is nothing to do. */
   next: string;
+  /** The commands in `detail` and `next`. */
+  commands: Array<Command>;
   /** The node that the finding is about; empty if it is about none. */
   node: string;
   start_s: number;

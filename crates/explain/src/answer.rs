@@ -136,10 +136,11 @@ fn tells_of_times(finding: &Finding) -> bool {
     finding.claims.iter().any(explains)
 }
 
-/// The advice of a finding may be several sentences.
+/// The advice of a finding may be several sentences. A command may have a name with a dot and a space.
 fn first_sentence(text: &str) -> String {
-    let first = text.split_inclusive(". ").next().unwrap_or_default().trim_end();
-    format!("{}.", first.trim_end_matches(['.', ':', ';']))
+    let ends = |(place, _): &(usize, &str)| text[..*place].matches('`').count() % 2 == 0;
+    let end = text.match_indices(". ").find(ends).map_or(text.len(), |(place, _)| place);
+    format!("{}.", text[..end].trim_end().trim_end_matches(['.', ':', ';']))
 }
 
 /// Changes a title for use inside a sentence: its first letter becomes lower case, except in abbreviations.
@@ -150,5 +151,17 @@ fn in_sentence(title: &str) -> String {
             first.to_lowercase().collect::<String>() + letters.as_str()
         }
         _ => title.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_sentence;
+
+    #[test]
+    fn a_sentence_ends_outside_of_commands() {
+        assert_eq!(first_sentence("see `helenus gc 'a. b'`. Then wait."), "see `helenus gc 'a. b'`.");
+        assert_eq!(first_sentence("wait;"), "wait.");
+        assert_eq!(first_sentence("one. two. three."), "one.");
     }
 }

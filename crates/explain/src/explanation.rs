@@ -3,6 +3,7 @@
 use crate::anatomy::{Knee, Phase};
 use crate::answer::answer;
 use crate::association::Stretch;
+use crate::command::Site;
 use crate::engine::{Engine, Provider};
 use crate::evidence::{Basis, Evidence};
 use crate::findings::{self, Finding};
@@ -80,7 +81,9 @@ pub fn explain(engine: &Engine, options: &Options) -> Result<Explanation, Error>
     let basis = Basis::load(engine, options)?;
     let judged = Explanation::without_findings(engine, options, &basis)?;
     let evidence = Evidence::load(engine, options, basis)?;
-    let findings = findings::find(&evidence)?;
+    let mut findings = findings::find(&evidence)?;
+    let site = Site::of(engine);
+    findings.iter_mut().for_each(|finding| finding.fill_in(&site));
     let missing = evidence.coverage.missing(evidence.provider).into_iter();
     Ok(Explanation {
         answer: answer(&evidence, &findings),

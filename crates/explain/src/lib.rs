@@ -12,6 +12,7 @@ mod advice;
 mod anatomy;
 mod answer;
 mod association;
+mod command;
 mod compaction_options;
 mod compare;
 mod cql;
@@ -46,6 +47,7 @@ mod workloads;
 pub use advice::{Advice, AdviceReport, Evidence as AdviceEvidence, NotChecked, advise, by_reason, rules_as_markdown};
 pub use anatomy::{Knee, Limit, Phase, Resource, Step};
 pub use association::Association;
+pub use command::{Command, filled_in};
 pub use compare::{
     Better, CompareOptions, Comparison, FigureChange, FrameChange, METRICS, MeasuredRun, Metric, READ_METRICS, Ratio,
     SettingChange, Side, StatementChange, StatementRate, Verdict, WindowChanges, compare, judge, judge_reads,

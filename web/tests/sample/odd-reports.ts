@@ -75,6 +75,7 @@ export function largeReport(): Report {
         title: `org.apache.cassandra.db.compaction.${LONG} delayed 12 % of the slow requests`,
         detail: `See /var/lib/cassandra/data/${LONG}/nb-1-big-Data.db.`,
         next: "",
+        commands: [],
         node,
         start_s: 1,
         end_s: 80,

@@ -233,6 +233,7 @@ function findingsOf(run: Run, phases: readonly Phase[], slow_ms: number): Findin
       detail:
         "The heap was full: young collections promoted faster than the old generation was emptied. Give the node more heap (--heap 2g) or a lower in-flight limit, and run the study again.",
       next: "",
+      commands: [],
       node: "127.0.0.1",
       start_s: full.start_s - 0.2,
       end_s: full.start_s + 2.2,
@@ -262,6 +263,7 @@ function findingsOf(run: Run, phases: readonly Phase[], slow_ms: number): Findin
       detail:
         "Past this step more load only makes the queue longer. CPU was 96 % busy, the run queue grew, no pool was at its limit.",
       next: "",
+      commands: [],
       node: "127.0.0.1",
       start_s: last?.start_s ?? 0,
       end_s: last?.end_s ?? 1,
@@ -280,6 +282,7 @@ function findingsOf(run: Run, phases: readonly Phase[], slow_ms: number): Findin
       detail:
         "Response times from this stretch count the driver's own pause. Read service times there, or look at what else ran on the machine.",
       next: "",
+      commands: [],
       node: "",
       start_s: (stall?.start_s ?? 0) - 0.1,
       end_s: (stall?.start_s ?? 0) + 1.3,
@@ -298,6 +301,7 @@ function findingsOf(run: Run, phases: readonly Phase[], slow_ms: number): Findin
       detail:
         "The columns of one row lie together, and who asks for one of them reads over the others. Make of the 100 blob columns rows of the partition: CREATE TABLE shop.orders_by_column (id text, column_name text, value blob, PRIMARY KEY ((id), column_name)); To verify: Bytes read against bytes returned (helenus io).",
       next: "",
+      commands: [],
       node: "127.0.0.1",
       start_s: 0,
       end_s: run.duration_s,
@@ -331,6 +335,7 @@ function findingsOf(run: Run, phases: readonly Phase[], slow_ms: number): Findin
       title: "Young collections and safepoints explain no more slow requests than chance would",
       detail: "",
       next: "",
+      commands: [],
       node: "127.0.0.1",
       start_s: 0,
       end_s: run.duration_s,

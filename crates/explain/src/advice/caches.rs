@@ -32,7 +32,7 @@ fn row_cache(_: &Node, table: &Table) -> Checked {
                  off for the table (caching = {'keys': 'ALL', 'rows_per_partition': 'NONE'}) unless few rows are read far \
                  more often than written."
             .into(),
-        verify: "The local read latency in helenus tables.".into(),
+        verify: "The local read latency in `helenus tables RECORDING`.".into(),
     }))
 }
 

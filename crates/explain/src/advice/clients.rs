@@ -123,8 +123,8 @@ fn lwt_contention(node: &Node) -> Checked {
         evidence: format!("{} of {transactions} transactions met others at their partition", text::percent(share)),
         figures: json!({ "transactions": transactions, "contended": contended }),
         advice: "Each of them ran at least one round of Paxos in vain. Let one client at a time work on a partition, spread what is \
-                 contended over more partitions, or bound how many transactions run at once (helenus valve at the point cas \
-                 tries it). From 4.1 on paxos_variant: v2 takes two round trips for a write where v1 takes four; it needs \
+                 contended over more partitions, or bound how many transactions run at once (`helenus valve add lwt --at lwt --law throughput --node \
+                 ADDRESS` tries it). From 4.1 on paxos_variant: v2 takes two round trips for a write where v1 takes four; it needs \
                  regular Paxos repairs."
             .into(),
         verify: "ContentionHistogram and Latency of CASWrite in node_metrics; fewer timeouts.".into(),

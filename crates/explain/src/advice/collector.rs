@@ -40,7 +40,7 @@ fn collector(node: &Node) -> Checked {
         evidence: format!("the collectors are {names}"),
         figures: json!({ "collectors": names, "jvm": node.setting(&["jvm.version"]) }),
         advice: advice.into(),
-        verify: "helenus gc: the longest pause and the share of the time.".into(),
+        verify: "`helenus gc RECORDING`: the longest pause and the share of the time.".into(),
     }))
 }
 
@@ -70,7 +70,7 @@ fn young_generation(node: &Node) -> Checked {
         advice: "That was advice for ParNew. Under G1 take it away: it keeps the collector from sizing the young generation \
                  for its pause goal."
             .into(),
-        verify: "helenus gc: pauses and young collections a second.".into(),
+        verify: "`helenus gc RECORDING`: pauses and young collections a second.".into(),
     }))
 }
 
@@ -99,14 +99,13 @@ fn gc_time(node: &Node) -> Checked {
     let whole = if full { format!(" and {} of the whole heap", gc.full) } else { String::new() };
     let advice = if full {
         "A collector takes the whole heap in one pause when it has no room left, to copy into or for a large object (half of \
-         a G1 region and more): give the heap more memory, or put less into it, as with a valve where scans are (helenus \
-         points). A single one may have been asked for (System.gc(), a histogram of the heap)."
+         a G1 region and more): give the heap more memory, or put less into it, as with a valve where scans are (`helenus points --node ADDRESS`). A single one may have been asked for (System.gc(), a histogram of the heap)."
     } else if often {
         "Young collections come as fast as the young generation fills: a larger heap makes them fewer, and less allocation \
-         makes them fewer for good. helenus record --stacks alloc and helenus flame show who allocates; reads over \
+         makes them fewer for good. `helenus record --node ADDRESS --stacks alloc -o alloc.helenus`, then `helenus flame alloc.helenus`, show who allocates; reads over \
          tombstones and wide rows are the usual ones."
     } else {
-        "Look at what the pauses copy: helenus gc has what stayed after each collection. Long-lived memtables and caches \
+        "Look at what the pauses copy: `helenus gc RECORDING` shows how much stayed after each collection. Long-lived memtables and caches \
          on the heap, large partitions and humongous objects (half of a G1 region and more) make them long; a lower \
          -XX:MaxGCPauseMillis makes them shorter and more."
     };
@@ -124,7 +123,7 @@ fn gc_time(node: &Node) -> Checked {
         ),
         figures: json!({ "gc": gc }),
         advice: advice.into(),
-        verify: "helenus gc over the same load; helenus explain says whether slow requests met the pauses.".into(),
+        verify: "`helenus gc RECORDING` over the same load; `helenus explain RECORDING` says whether slow requests met the pauses.".into(),
     }))
 }
 
@@ -159,7 +158,8 @@ fn marking(node: &Node) -> Checked {
         evidence: format!("G1 marked beside the requests with {} of the node's CPU time", text::percent(share)),
         figures: json!({ "marking_share": share }),
         advice: advice.into(),
-        verify: "The same share over the same load, requests/s, and no more full collections (helenus gc).".into(),
+        verify: "The same share over the same load, requests/s, and no more full collections (`helenus gc RECORDING`)."
+            .into(),
     }))
 }
 

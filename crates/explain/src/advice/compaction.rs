@@ -53,7 +53,7 @@ fn compaction_behind(node: &Node) -> Checked {
             "concurrent_compactors": compactors, "compaction_throughput": throughput,
         }),
         advice: advice.into(),
-        verify: "Pending compactions in helenus tables fall, and reads are not slower meanwhile.".into(),
+        verify: "Pending compactions in `helenus tables RECORDING` fall, and reads are not slower meanwhile.".into(),
     }))
 }
 

@@ -56,7 +56,7 @@ fn chunk_size(_: &Node, table: &Table) -> Checked {
                  upgradesstables -a so that what is there is written anew. Smaller chunks compress a little less and keep \
                  more offsets in memory; they pay where reads are small and miss the page cache."
             .into(),
-        verify: "Bytes read from disk for each read (helenus io, with --syscalls), and the local read latency.".into(),
+        verify: "Bytes read from disk for each read (`helenus record --node ADDRESS --syscalls summary -o files.helenus`, then `helenus io files.helenus`), and the local read latency.".into(),
     }))
 }
 

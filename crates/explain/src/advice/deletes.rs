@@ -51,7 +51,7 @@ fn gc_grace(node: &Node, table: &Table) -> Checked {
                      longer than gc_grace_seconds either, so that deletes come back. Raise gc_grace_seconds above \
                      max_hint_window and above the time between two repairs, for all nodes (ALTER TABLE)."
                 .into(),
-            verify: "DESCRIBE TABLE; then helenus advise again.".into(),
+            verify: "DESCRIBE TABLE; then `helenus advise --node ADDRESS` again.".into(),
         }));
     }
     let sessions = need(node.repair_sessions, "the repair history is not recorded")?;
@@ -81,8 +81,8 @@ fn gc_grace(node: &Node, table: &Table) -> Checked {
     }))
 }
 
-const EXPIRES: &str = "all its rows expire, and whether some are deleted before that is not recorded (helenus record, \
-                       or a load of helenus)";
+const EXPIRES: &str = "all its rows expire, and whether some are deleted before that is not recorded (`helenus record --node \
+                       ADDRESS` does, and so does a load of helenus)";
 
 /// Whether its figures show tombstones. Cassandra's histogram of tombstones per read has no bucket for none
 /// (`TableMetrics.tombstoneScannedHistogram` is made without zeroes, 4.0 to 5.0): the percentile of reads that met none is 1.

@@ -25,9 +25,7 @@ fn read_ahead(node: &Node) -> Checked {
     if disks.is_empty() {
         need::<()>(None, "the read-ahead of its disks is not recorded")?;
     }
-    let solid =
-        |folder: &str| node.settings.get(&format!("disk.rotational:{folder}")).is_some_and(|value| value == "0");
-    let far = disks.iter().filter(|(folder, kib)| solid(folder) && *kib > thresholds::READ_AHEAD.value);
+    let far = disks.iter().filter(|(folder, kib)| is_solid(node, folder) && *kib > thresholds::READ_AHEAD.value);
     let Some((folder, kib)) = far.max_by(|a, b| a.1.total_cmp(&b.1)) else { return Ok(None) };
     Ok(Some(Found {
         severity: Severity::Information,
@@ -38,9 +36,13 @@ fn read_ahead(node: &Node) -> Checked {
                  read_ahead_kb of the device to 4 to 16 (blockdev --setra, and a rule that keeps it after a boot), and \
                  measure: compaction and range reads like some read-ahead."
                 .into(),
-        verify: "Bytes read from disk for each read: helenus io on a recording with --syscalls, before and after."
+        verify: "Bytes read from disk for each read: before and after, `helenus record --node ADDRESS --syscalls summary -o files.helenus`, then `helenus io files.helenus`."
             .into(),
     }))
+}
+
+fn is_solid(node: &Node, folder: &str) -> bool {
+    node.settings.get(&format!("disk.rotational:{folder}")).is_some_and(|value| value == "0")
 }
 
 /// `DatabaseDescriptor` evaluates `auto` as mmap in 4.0 and 4.1 (on 64 bits) and as mmap_index_only in 5.0, where mmap
@@ -81,7 +83,7 @@ fn disk_access(node: &Node) -> Checked {
                  a safepoint waits for it. mmap_index_only maps the indexes and reads the data by calls; it needs a restart, \
                  so do one node and compare it with its peers."
             .into(),
-        verify: "Time to safepoint (helenus explain) and major page faults against a peer.".into(),
+        verify: "Time to safepoint (`helenus explain RECORDING`) and major page faults against a peer.".into(),
     }))
 }
 

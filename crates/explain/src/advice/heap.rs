@@ -30,7 +30,7 @@ fn heap_size(node: &Node) -> Checked {
                      of the heap (bloom filters, compression offsets, buffers). Lower -Xmx, or move the node to a larger \
                      machine."
                 .into(),
-            verify: "Bytes read from disk (helenus io), and the heap after collections in helenus gc.".into(),
+            verify: "Bytes read from disk (`helenus io RECORDING`), and the heap after collections in `helenus gc RECORDING`.".into(),
         }));
     }
     let wide = thresholds::COMPRESSED_POINTERS.is_met(heap) && !thresholds::HEAP_WITHOUT_GAIN.is_met(heap);
@@ -43,7 +43,7 @@ fn heap_size(node: &Node) -> Checked {
         evidence: format!("the heap has {}, where pointers take 8 bytes", text::bytes(heap as i64)),
         figures,
         advice: "A heap of 31 GiB holds about as much, with pointers of 4 bytes: set -Xmx31g.".into(),
-        verify: "The heap after collections in helenus gc, as a share of the heap.".into(),
+        verify: "The heap after collections in `helenus gc RECORDING`, as a share of the heap.".into(),
     }))
 }
 
@@ -83,7 +83,7 @@ fn heap_full(node: &Node) -> Checked {
                  memtable_allocation_type offheap_objects, smaller memtables, a smaller key or row cache, smaller pages and \
                  partitions."
             .into(),
-        verify: "The heap after collections in helenus gc.".into(),
+        verify: "The heap after collections in `helenus gc RECORDING`.".into(),
     }))
 }
 

@@ -90,7 +90,7 @@ fn secondary_indexes(node: &Node, table: &Table) -> Checked {
         evidence: format!("it has {}", [hidden, sasi].concat().join(", ")),
         figures: json!({ "indexes": indexes.iter().copied().collect::<std::collections::BTreeMap<_, _>>() }),
         advice: advice.join(" "),
-        verify: "RangeSlice of client_requests: how many and how long; helenus explain.".into(),
+        verify: "RangeSlice of client_requests: how many and how long; `helenus explain RECORDING`.".into(),
     }))
 }
 

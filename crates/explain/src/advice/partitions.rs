@@ -52,7 +52,7 @@ fn wide_partitions(_: &Node, table: &Table) -> Checked {
         advice,
         verify:
             "nodetool tablehistograms; the log names partitions that are too large as they are compacted (on 5.0 once \
-                 partition_size_warn_threshold is set); helenus io shows bytes read against bytes returned."
+                 partition_size_warn_threshold is set); `helenus io RECORDING` shows bytes read against bytes returned."
                 .into(),
     }))
 }

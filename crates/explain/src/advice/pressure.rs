@@ -37,9 +37,9 @@ fn blocked_pools(node: &Node) -> Checked {
             worst.max_size.map_or("unknown size".into(), |size| format!("{size} threads"))
         ),
         figures: json!(figures),
-        advice: "Find what its threads wait for before there are more of them (helenus explain, helenus flame with wall \
-                 time): a flush writer waits for the disk, a request stage for CPU or for reads that are too expensive. More \
-                 threads help only while CPU and disk have room; helenus valve tries another size on a live node."
+        advice: "Find what its threads wait for before there are more of them: `helenus record --node ADDRESS --stacks wall -o \
+                 wall.helenus`, then `helenus flame wall.helenus`. A flush writer waits for the disk, a request stage for CPU or \
+                 for reads that are too expensive. More threads help only while CPU and disk have room."
             .into(),
         verify: "total_blocked of the pool (table pools) stops growing.".into(),
     }))
@@ -73,10 +73,11 @@ fn dropped_messages(node: &Node) -> Checked {
     let writes = grown.iter().any(|(scope, _)| scope.contains("MUTATION"));
     let advice = if writes {
         "The node could not keep up. A write that was dropped is missing on this replica until a hint, a read repair or a \
-         repair brings it: repair what was written meanwhile, and see what kept the node busy (helenus explain)."
+         repair brings it: repair what was written meanwhile, and see what kept the node busy (`helenus explain RECORDING`)."
     } else {
-        "Their senders got no answer from this node: see what kept it busy (helenus explain), whether the timeouts of cassandra.yaml \
-         are short, and shed load before its queues do (helenus valve)."
+        "Their senders got no answer from this node: see what kept it busy (`helenus explain RECORDING`), and whether the timeouts \
+         of cassandra.yaml are short. A valve sheds load before the queues do: `helenus valve add requests --stage \
+         native-transport --law response-time --node ADDRESS`."
     };
     Ok(Some(Found {
         severity: Severity::Warning,

@@ -65,7 +65,7 @@ fn sstables_per_read(node: &Node, table: &Table) -> Checked {
         figures: json!({ "sstables_per_read": per_read, "sstables": table.health.sstables, "strategy": strategy }),
         advice,
         verify:
-            "SSTables per read and the local read latency in helenus tables, before and after, under the same reads."
+            "SSTables per read and the local read latency in `helenus tables RECORDING`, before and after, under the same reads."
                 .into(),
     }))
 }
@@ -108,7 +108,7 @@ fn bloom_filters(_: &Node, table: &Table) -> Checked {
                  nodetool upgradesstables -a does it. If they are new, lower bloom_filter_fp_chance where memory outside \
                  of the heap allows."
             .into(),
-        verify: "False positives in helenus tables --json grow more slowly under the same reads.".into(),
+        verify: "False positives in `helenus tables RECORDING --json` grow more slowly under the same reads.".into(),
     }))
 }
 

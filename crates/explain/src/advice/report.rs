@@ -4,6 +4,7 @@ use super::facts::{self, MissingFact, Node, Table};
 use super::listing::RULES;
 use super::rule::{Found, Rule};
 use crate::Error;
+use crate::command::Site;
 use crate::engine::Engine;
 use crate::query;
 use crate::severity::Severity;
@@ -65,7 +66,9 @@ pub fn advise(engine: &Engine, table: Option<&str>) -> Result<AdviceReport, Erro
     for node in &mut nodes {
         node.tables.retain(|known| table.is_none_or(|text| known.name().contains(text)));
     }
-    Ok(advice_report(&nodes))
+    let mut report = advice_report(&nodes);
+    report.fill_in(&Site::of(engine));
+    Ok(report)
 }
 
 pub(super) fn advice_report(nodes: &[Node]) -> AdviceReport {
@@ -95,6 +98,18 @@ pub(super) fn advice_report(nodes: &[Node]) -> AdviceReport {
     tables.sort_unstable();
     tables.dedup();
     AdviceReport { nodes: nodes.len(), tables: tables.len(), advice, well, not_checked }
+}
+
+impl AdviceReport {
+    /// Fills in the commands of all texts.
+    fn fill_in(&mut self, site: &Site) {
+        for one in &mut self.advice {
+            let node = one.evidence.first().map_or(String::new(), |evidence| evidence.node.clone());
+            one.advice = site.fill(&one.advice, &node);
+            one.verify = site.fill(&one.verify, &node);
+        }
+        self.not_checked.iter_mut().for_each(|one| one.because = site.fill(&one.because, ""));
+    }
 }
 
 impl Rule {

@@ -28,7 +28,10 @@ fn wide_rows(_: &Node, table: &Table) -> Checked {
     if !thresholds::WIDE_ROW.is_met(row_bytes as f64) || columns.regular.len() < 2 {
         return Ok(None);
     }
-    let selects = need(table.selects.as_ref(), "no statement is recorded (helenus record, or a load of helenus)")?;
+    let selects = need(
+        table.selects.as_ref(),
+        "no statement is recorded (`helenus record --node ADDRESS` does, and so does a load of helenus)",
+    )?;
     let names: Vec<&str> = columns.regular.iter().map(|column| column.name.as_str()).collect();
     let requests: i64 = selects.iter().map(|select| select.requests).sum();
     if requests == 0 {
@@ -72,9 +75,9 @@ fn wide_rows(_: &Node, table: &Table) -> Checked {
             "proposed_cql": split.proposed.cql,
         }),
         advice: split.advice,
-        verify: "Bytes read against bytes returned (helenus io, on a recording with --syscalls), and the local \
-                 read latency in helenus tables, of the new table against the old one: experiments/wide-row.toml does it \
-                 for rows of 1 to 100 columns."
+        verify: "Bytes read against bytes returned: `helenus record --node ADDRESS --syscalls summary -o files.helenus`, then `helenus \
+                 io files.helenus`. The local read latency in `helenus tables RECORDING`, of the new table against the old one: \
+                 experiments/wide-row.toml does it for rows of 1 to 100 columns."
             .into(),
     }))
 }

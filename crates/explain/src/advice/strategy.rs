@@ -43,7 +43,7 @@ fn expiring_data(_: &Node, table: &Table) -> Checked {
              and compacts rows only with those of their own window. Not where rows are updated or deleted later on.",
             windows_for(ttl)
         ),
-        verify: "Bytes compacted for each byte flushed, and the droppable ratio, in helenus tables.".into(),
+        verify: "Bytes compacted for each byte flushed, and the droppable ratio, in `helenus tables RECORDING`.".into(),
     }))
 }
 
@@ -90,7 +90,7 @@ fn time_windows(_: &Node, table: &Table) -> Checked {
              to live ({}). Larger windows join what is there, which compacts it once more; smaller ones would leave it as it is.",
             windows_for(ttl)
         ),
-        verify: "SSTables and SSTables per read in helenus tables.".into(),
+        verify: "SSTables and SSTables per read in `helenus tables RECORDING`.".into(),
     }))
 }
 
@@ -133,7 +133,7 @@ fn leveled_writes(node: &Node, table: &Table) -> Checked {
         advice: format!(
             "{other} writes each byte fewer times, for more SSTables per read: worth it where reads are few."
         ),
-        verify: "Write amplification and SSTables per read in helenus tables, on one node first.".into(),
+        verify: "Write amplification and SSTables per read in `helenus tables RECORDING`, on one node first.".into(),
     }))
 }
 

@@ -54,7 +54,7 @@ fn short_timeouts(node: &Node) -> Checked {
         figures: json!({ "setting": setting, "limit_s": limit_s, "default_s": default_s, "timeouts": timed_out }),
         advice: format!(
             "Give these requests more time ({setting} in cassandra.yaml, nodetool settimeout {in_nodetool} on a running node), with the \
-             driver's own timeout above it; and see what they wait for (helenus statements)."
+             driver's own timeout above it; and see what they wait for (`helenus statements RECORDING`)."
         ),
         verify: format!("Timeouts of ClientRequest in node_metrics stop growing; nodetool gettimeout {in_nodetool}."),
     }))

@@ -61,7 +61,8 @@ fn tombstones_per_read(_: &Node, table: &Table) -> Checked {
         evidence: format!("a read scans {tombstones:.0} tombstones for {live:.0} live cells"),
         figures: json!({ "tombstones_per_slice": tombstones, "live_cells_per_slice": live, "droppable_ratio": droppable }),
         advice,
-        verify: "Tombstones of a slice and the local read latency in helenus tables, under the same reads.".into(),
+        verify: "Tombstones of a slice and the local read latency in `helenus tables RECORDING`, under the same reads."
+            .into(),
     }))
 }
 
@@ -112,7 +113,7 @@ fn droppable_tombstones(_: &Node, table: &Table) -> Checked {
         ),
         figures: json!({ "droppable_ratio": ratio, "live_disk_bytes": table.health.live_disk_bytes }),
         advice: advice.into(),
-        verify: "The droppable ratio and the live disk space in helenus tables fall.".into(),
+        verify: "The droppable ratio and the live disk space in `helenus tables RECORDING` fall.".into(),
     }))
 }
 
@@ -162,7 +163,7 @@ fn stuck_sstable(_: &Node, table: &Table) -> Checked {
             threshold - 1
         ),
         verify:
-            "sstablemetadata on the file for its age and droppable tombstones; the largest SSTable in helenus tables."
+            "sstablemetadata on the file for its age and droppable tombstones; the largest SSTable in `helenus tables RECORDING`."
                 .into(),
     }))
 }

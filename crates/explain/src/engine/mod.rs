@@ -33,6 +33,7 @@ use memory::Memory;
 use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -54,7 +55,7 @@ pub struct Engine {
     context: SessionContext,
     runtime: Runtime,
     manifests: Vec<Manifest>,
-    /// Keeps the files of growing recordings open.
+    /// Also keeps the files of growing recordings open.
     recordings: Vec<Recording>,
     provider: Provider,
     memory: Memory,
@@ -148,6 +149,11 @@ impl Engine {
     /// The files that can't be read and are skipped. They are among the losses of the manifests.
     pub fn skipped(&self) -> impl Iterator<Item = &Loss> {
         self.recordings.iter().flat_map(Recording::skipped)
+    }
+
+    /// The path with which the first recording was opened.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.recordings.first().map(Recording::folder)
     }
 
     /// The provider of the requests that are judged.

@@ -1,6 +1,7 @@
 //! The requests that the user asked about, such as those of one statement. Only they are judged; queues, pauses and the
 //! machine stay those of all.
 
+use crate::command::Site;
 use crate::engine::Engine;
 use crate::query;
 use crate::requests::Requests;
@@ -52,7 +53,8 @@ impl Chosen {
         let rows: Vec<usize> = (0..all.rows.len()).filter(is_wanted).collect();
         if rows.is_empty() && !all.rows.is_empty() {
             let recorded = text::counted(all.rows.len(), "request", "requests");
-            return Err(Error::Nothing(format!("none of the {recorded} {}; {}", filter.words(), what_there_is(all))));
+            let there = Site::of(engine).fill(&what_there_is(all), "");
+            return Err(Error::Nothing(format!("none of the {recorded} {}; {there}", filter.words())));
         }
         let listed = |names: Vec<String>| {
             let names: BTreeSet<String> = names.iter().map(|name| query::quoted(name)).collect();

@@ -67,17 +67,14 @@ impl Check for CpuSaturation {
         let are_most = clients_cpus >= WORTH_NAMING_CPUS && clients_cpus > own;
         finding.next = match (other, clients.first().filter(|_| are_most)) {
             (Some(one), _) | (None, Some(one)) if one.process.starts_with("helenus") => format!(
-                "{} (pid {}) is Helenus: end recorders that nobody needs, record fewer sources, or set a --budget.",
+                "{} (pid {}) is Helenus: end recorders that nobody needs, record fewer sources, or give them a budget (`helenus record --node ADDRESS --keep 30m --budget 2%`).",
                 one.process, one.pid
             ),
             (Some(one), _) | (None, Some(one)) => format!(
                 "move {} (pid {}) off this machine, or keep it off the node's CPUs (taskset, AllowedCPUs of systemd).",
                 one.process, one.pid
             ),
-            (None, None) => {
-                "ask less of the node or add CPUs; `helenus flame RECORDING` shows what uses them (record with --stacks on)."
-                    .into()
-            }
+            (None, None) => "ask less of the node or add CPUs; `helenus flame RECORDING` shows what uses them.".into(),
         };
         finding.claims.clear();
         if tested_share > 0.0 {

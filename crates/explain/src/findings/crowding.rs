@@ -37,7 +37,7 @@ impl Check for TooManyAtOnce {
         let mut finding = Finding::new(self.name(), Severity::Warning, title, detail, crowding.window);
         finding.query = query::PHASES.fill(&[]);
         finding.next = format!(
-            "`helenus valve add {point} --at {point} --law throughput --node ADDRESS` finds the limit; `helenus valve remove {point}` undoes it."
+            "`helenus valve add {point} --at {point} --law throughput --node ADDRESS` finds the limit; `helenus valve remove --node ADDRESS {point}` undoes it."
         );
         finding.weight = Crowding::loss_share(crowding);
         finding.evidence = json!(crowding);

@@ -140,6 +140,8 @@ fn next(outcome: &str) -> &'static str {
         "read_failure" | "write_failure" => {
             "read the replicas' system.log: tombstone_failure_threshold, guardrails and broken SSTables fail requests."
         }
-        _ => "read the node's system.log at that time; `helenus explain --queries` has the query of the failures.",
+        _ => {
+            "read the node's system.log at that time; `helenus explain RECORDING --queries` has the query of the failures."
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::claim::Claim;
 use super::materiality::{severity_of, weight};
 use super::wording::tested;
+use crate::command::{Command, Site, commands};
 use crate::evidence::{Cause, Evidence, Standing};
 use crate::percentiles::ms;
 use crate::severity::Severity;
@@ -24,6 +25,8 @@ pub struct Finding {
     pub detail: String,
     /// The one command or setting to try; empty if there is nothing to do.
     pub next: String,
+    /// The commands in `detail` and `next`.
+    pub commands: Vec<Command>,
     /// The node that the finding is about; empty if it is about none.
     pub node: String,
     pub window_start_ns: i64,
@@ -60,6 +63,13 @@ impl Finding {
         }
     }
 
+    /// Fills in the commands of the texts, and lists them.
+    pub(crate) fn fill_in(&mut self, site: &Site) {
+        self.detail = site.fill(&self.detail, &self.node);
+        self.next = site.fill(&self.next, &self.node);
+        self.commands = commands(&self.full_text());
+    }
+
     pub(super) fn new(
         finding: &'static str,
         severity: Severity,
@@ -74,6 +84,7 @@ impl Finding {
             title,
             detail,
             next: String::new(),
+            commands: Vec::new(),
             node: String::new(),
             window_start_ns: window.start,
             window_end_ns: window.end,

@@ -103,7 +103,7 @@ fn yes(cause: &Cause, evidence: &Evidence) -> (String, String, String) {
     );
     let most = totals.ms_by_label.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or("", |(label, _)| label.as_str());
     let (meaning, advice) = if gc_time >= 0.1 {
-        let next = "set a larger heap (MAX_HEAP_SIZE in cassandra-env.sh; --heap of helenus up), then compare.";
+        let next = "set a larger heap (MAX_HEAP_SIZE in cassandra-env.sh, or `helenus up --heap 4g`), then compare.";
         (" The heap is too small for this load.", next)
     } else {
         ("", "see heap and causes with `helenus gc RECORDING`; try a larger heap or a lower -XX:MaxGCPauseMillis.")

@@ -80,16 +80,17 @@ pub(super) fn nothing_to_judge(evidence: &Evidence) -> Finding {
             text::counted(some, "request was", "requests were")
         ),
     };
-    let detail = "Pauses, CPUs and pools are in the report and in the tables of helenus sql. The wire shows requests to root or \
+    let detail =
+        "Pauses, CPUs and pools are in the report (`helenus report RECORDING`). The wire shows requests to root or \
                   with CAP_NET_RAW, where clients do not use TLS."
-        .to_string();
+            .to_string();
     let mut finding = Finding::new("no-requests", Severity::Information, title, detail, evidence.judged_hull());
     finding.next = match evidence.asks_for_part() {
         true => {
-            "choose a longer time; if there are requests in none, record as root or with the agent (`helenus record`)."
+            "choose a longer time; if there are requests in none, record as root or with the agent (`helenus record --node ADDRESS`)."
                 .into()
         }
-        false => "record as root or with the agent (`helenus record`), or drive a load with `helenus load`.".into(),
+        false => "record as root or with the agent (`helenus record --node ADDRESS`), or drive a load (`helenus load keyvalue/mixed --for 60s`).".into(),
     };
     // Pauses and events of logs are worth more.
     finding.weight = if logged::tells(evidence) { 0.0 } else { f64::MAX };

@@ -75,8 +75,8 @@ impl Check for InCommon {
         let name = if disk.is_some() { CauseKind::DiskWait.name() } else { self.name() };
         let mut finding = Finding::new(name, severity, title, detail, evidence.judged_hull());
         finding.next = match disk {
-            Some(_) => "see which files they read: record with --syscalls summary, then `helenus io RECORDING`; more memory for the \
-                        page cache (a smaller heap) spares reads."
+            Some(_) => "see which files they read (`helenus record --node ADDRESS --syscalls summary -o files.helenus`, then `helenus io \
+                        files.helenus`); more memory for the page cache (a smaller heap) spares reads."
                 .into(),
             None => next(first, statement(first, evidence)).into(),
         };

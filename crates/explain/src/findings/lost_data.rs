@@ -123,7 +123,7 @@ impl LostData {
             each.join("; ")
         );
         let mut finding = Finding::new(self.name(), Severity::Information, title, detail, hull);
-        finding.next = "record with a higher `--budget`, or leave out sources that you don't need.".into();
+        finding.next = "record with a higher budget (`helenus record --node ADDRESS --keep 30m --budget 10%`), or leave out sources that you don't need.".into();
         finding.query = query::LEFT_OUT.fill(&[]);
         finding.weight = -BELOW_CAUSES;
         finding.evidence = json!({ "left_out": each, "left_out_share": share });

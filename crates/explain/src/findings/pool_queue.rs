@@ -87,9 +87,7 @@ fn next(pool: &str, threads: Option<i64>) -> String {
         "CounterMutationStage" => "concurrent_counter_writes",
         "Native-Transport-Requests" => "native_transport_max_threads",
         _ => {
-            return format!(
-                "see what the threads of {pool} do: record with --stacks on, then `helenus flame RECORDING`."
-            );
+            return format!("see what the threads of {pool} do: `helenus flame RECORDING`.");
         }
     };
     let size = match threads {

@@ -13,7 +13,7 @@ const LONG_NS: i64 = 200_000_000;
 pub(super) const WHO_STOPS_IT: &str =
     "find who stops the process: kill -STOP, a debugger, a frozen container (journalctl).";
 pub(super) const WHAT_THREADS_WAIT_FOR: &str =
-    "record again with --sched on, to see what its threads waited for.";
+    "record what its threads wait for: `helenus record --node ADDRESS --sched on`.";
 
 pub(super) struct ServerStall;
 

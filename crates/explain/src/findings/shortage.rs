@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// A quota that is exhausted for this share of the time slows down all requests.
 const ALWAYS_SHARE: f64 = 0.25;
 
-const SEE_FILES: &str = "see which files: record with --syscalls summary, then `helenus io RECORDING`.";
+const SEE_FILES: &str = "see which files: `helenus record --node ADDRESS --syscalls summary -o files.helenus`, then `helenus io files.helenus`.";
 
 pub(super) struct Shortages;
 

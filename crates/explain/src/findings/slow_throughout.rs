@@ -40,9 +40,8 @@ pub(super) fn finding(evidence: &Evidence) -> Option<Finding> {
         "Nothing recorded says why: what delays every request does not show where slow requests are compared with others.{missing}"
     );
     let mut finding = Finding::new(NAME, Severity::Warning, title, detail, evidence.judged_hull());
-    finding.next = "see which statements take the time (`helenus statements RECORDING`), and record with --sched on \
-                    --syscalls summary, which show what threads wait for; compare with a good time: `helenus explain \
-                    --against FROM..TO`."
+    finding.next = "see which statements take the time (`helenus statements RECORDING`), and what threads wait for (`helenus record --node ADDRESS \
+                    --sched on --syscalls summary`); compare with a good time: `helenus explain RECORDING --against 1s..20s`."
         .into();
     finding.query = evidence.ask(&query::SLOW_REQUESTS);
     finding.evidence = json!({ "response_ms": percentiles });

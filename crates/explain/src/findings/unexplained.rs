@@ -71,7 +71,9 @@ impl Check for Unexplained {
         let next = match (missing_sources, evidence.judged.requests() < FEW_REQUESTS) {
             (true, _) => "record again with what is missing, as root and with the agent (`helenus doctor` says how).",
             (false, true) => "record for longer: a thousand requests are too few.",
-            (false, false) => "record again with --sched on --syscalls summary, to see what threads wait for.",
+            (false, false) => {
+                "record what threads wait for: `helenus record --node ADDRESS --sched on --syscalls summary`."
+            }
         };
         let severity = if share < WARNING_SHARE {
             Severity::Information

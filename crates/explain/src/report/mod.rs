@@ -12,6 +12,7 @@ mod typescript;
 mod valves;
 
 use crate::anatomy::Phase;
+use crate::command::Command;
 use crate::compare::{self, CompareOptions, Comparison};
 use crate::engine::Engine;
 use crate::explanation::Explanation;
@@ -154,6 +155,8 @@ pub struct ReportFinding {
     pub detail: String,
     /// The one command or setting to try; empty if there is nothing to do.
     pub next: String,
+    /// The commands in `detail` and `next`.
+    pub commands: Vec<Command>,
     /// The node that the finding is about; empty if it is about none.
     pub node: String,
     pub start_s: f64,
@@ -307,6 +310,7 @@ pub(crate) fn findings(explanation: &Explanation, start_ns: i64) -> Vec<ReportFi
             title: finding.title.clone(),
             detail: finding.detail.clone(),
             next: finding.next.clone(),
+            commands: finding.commands.clone(),
             node: finding.node.clone(),
             start_s: second(finding.window_start_ns),
             end_s: second(finding.window_end_ns),

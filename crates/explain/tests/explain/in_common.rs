@@ -160,7 +160,7 @@ fn a_hot_partition_is_named_by_its_token() {
         }
     });
     let top = found(&explanation, &format!("one partition: `shop.orders, token {HOT}`"));
-    assert!(top.next.contains("helenus partitions --node ADDRESS --keys"), "{}", top.next);
+    assert!(top.next.contains("helenus partitions --node 127.0.0.1 --keys"), "{}", top.next);
     assert!(top.query.contains(&format!("token = {HOT}")), "{:?}", top.query);
 }
 

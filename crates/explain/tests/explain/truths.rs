@@ -18,7 +18,7 @@ fn a_heap_far_too_small_is_gc() {
     assert!(top.chance_share.unwrap() < 0.5, "{top:?}");
     assert!(top.p_value.unwrap() < 0.01, "{top:?}");
     assert_eq!(explained.serious(), ["gc-pause"]);
-    insta::assert_snapshot!(explained.explanation.to_string());
+    insta::assert_snapshot!(explained.text());
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn a_stopped_load_driver_is_not_the_servers_fault() {
     assert_eq!(explained.serious(), ["client-stall"]);
     let window = (explained.top().window_start_ns, explained.top().window_end_ns);
     assert!(window.0 >= crate::world::T0 + 13 * S && window.1 <= crate::world::T0 + 17 * S, "{window:?}");
-    insta::assert_snapshot!(explained.explanation.to_string());
+    insta::assert_snapshot!(explained.text());
 }
 
 /// The wire shows which side was slow although no stall was recorded.
@@ -72,7 +72,7 @@ fn a_stopped_server_is_no_gc() {
     assert_eq!(explained.serious(), ["server-stall"]);
     let gc = explained.find("gc-pause").unwrap();
     assert!(gc.share.unwrap() < 0.05, "{gc:?}");
-    insta::assert_snapshot!(explained.explanation.to_string());
+    insta::assert_snapshot!(explained.text());
 }
 
 /// In a short recording, one pause near the slow requests is not blamed, because a random pause would often be as near.
@@ -122,7 +122,7 @@ fn a_load_past_what_can_be_had_has_a_knee() {
     assert_eq!(explained.serious(), ["overload"]);
     // The overloaded steps are judged separately.
     assert_eq!(explained.explanation.judged.len(), 3);
-    insta::assert_snapshot!(explained.explanation.to_string());
+    insta::assert_snapshot!(explained.text());
 }
 
 /// The steps that kept up had a longer stop than the overload made requests wait.

@@ -144,6 +144,20 @@ pub fn check_wording(explanation: &Explanation) {
     }
 }
 
+/// Commands are filled in, and are those of the texts.
+pub fn check_commands(explanation: &Explanation) {
+    for finding in &explanation.findings {
+        for command in &finding.commands {
+            assert!(command.line.starts_with(&format!("helenus {}", command.name)), "{command:?}");
+            assert!(finding.full_text().contains(&format!("`{}`", command.line)), "{finding:#?}");
+            assert!(!command.line.contains("RECORDING") && !command.line.contains("ADDRESS"), "{command:?}");
+        }
+        let count = finding.full_text().matches("`helenus ").count();
+        assert!(count >= finding.commands.len() && (count == 0) == finding.commands.is_empty(), "{finding:#?}");
+    }
+    assert!(!explanation.answer.contains("RECORDING"), "{}", explanation.answer);
+}
+
 impl World {
     pub fn seconds(&self) -> i64 {
         self.phases.iter().map(|phase| phase.seconds).sum()
@@ -206,7 +220,8 @@ impl World {
         let contradictions = contradictions(&explanation.findings);
         assert!(contradictions.is_empty(), "{contradictions:#?}\n{explanation}");
         check_wording(&explanation);
-        Explained { engine, explanation, _folder: folder }
+        check_commands(&explanation);
+        Explained { engine, explanation, folder }
     }
 
     fn write_load(&self, recorder: &Recorder) {
@@ -535,10 +550,16 @@ impl World {
 pub struct Explained {
     pub engine: Engine,
     pub explanation: Explanation,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Explained {
+    /// The explanation as text, in which the recording has the name `run.helenus`.
+    pub fn text(&self) -> String {
+        let recording = self.folder.path().join("recording");
+        self.explanation.to_string().replace(recording.to_str().unwrap(), "run.helenus")
+    }
+
     pub fn top(&self) -> &Finding {
         &self.explanation.findings[0]
     }

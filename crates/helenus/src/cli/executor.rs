@@ -111,8 +111,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                     None => "until".to_string(),
                 };
                 terminal::talk(terminal::dim(format_args!(
-                    "it stays {until} `helenus executor remove {}`",
-                    running.stage
+                    "it stays {until} `helenus executor remove {} {}`",
+                    running.stage,
+                    set.target.option()
                 )));
             }
         }

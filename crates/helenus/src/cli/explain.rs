@@ -92,7 +92,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         terminal::json(&explanation)?;
     } else {
         let most = if arguments.all { usize::MAX } else { findings::FIRST };
-        findings::print(&mut out, &explanation, most, arguments.queries)?;
+        findings::print(&mut out, &engine, &explanation, most, arguments.queries)?;
     }
     Ok(code(&explanation, arguments.fail_on))
 }

@@ -2,7 +2,7 @@
 
 use crate::terminal;
 use anyhow::Result;
-use helenus_explain::{Explanation, Finding, Severity};
+use helenus_explain::{Engine, Explanation, Finding, Severity, filled_in};
 use std::io::Write;
 
 const INDENT: &str = "   ";
@@ -11,7 +11,13 @@ const INDENT: &str = "   ";
 pub const FIRST: usize = 7;
 
 /// Prints the answer, and the wanted number of findings, most important first.
-pub fn print(out: &mut impl Write, explanation: &Explanation, most: usize, queries: bool) -> Result<()> {
+pub fn print(
+    out: &mut impl Write,
+    engine: &Engine,
+    explanation: &Explanation,
+    most: usize,
+    queries: bool,
+) -> Result<()> {
     let wrap = |text: &str| terminal::wrap(text, terminal::prose_width().saturating_sub(INDENT.len()));
     writeln!(out)?;
     for line in explanation.question.iter().flat_map(|question| wrap(question)) {
@@ -55,10 +61,10 @@ pub fn print(out: &mut impl Write, explanation: &Explanation, most: usize, queri
     if !rest.is_empty() {
         let serious = rest.iter().filter(|finding| finding.severity > Severity::Information).count();
         let more = match serious {
-            0 => format!("{} more, all information: helenus explain RECORDING --all", rest.len()),
-            _ => format!("{} more, {serious} above information: helenus explain RECORDING --all", rest.len()),
+            0 => format!("{} more, all information: `helenus explain RECORDING --all`", rest.len()),
+            _ => format!("{} more, {serious} above information: `helenus explain RECORDING --all`", rest.len()),
         };
-        writeln!(out, "{}", terminal::dim(more))?;
+        writeln!(out, "{}", terminal::dim(filled_in(engine, &more)))?;
     }
     Ok(())
 }

@@ -104,7 +104,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         }
         (true, None) => terminal::json(&explanation)?,
         (false, compared) => {
-            findings::print(&mut out, &explanation, findings::FIRST, false)?;
+            findings::print(&mut out, &engine, &explanation, findings::FIRST, false)?;
             compared.iter().try_for_each(|compared| comparison::print(&mut out, compared))?;
         }
     }

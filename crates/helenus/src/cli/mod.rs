@@ -34,6 +34,8 @@ mod phases;
 mod pin;
 mod points;
 mod probes;
+#[cfg(test)]
+mod proposed;
 mod ps;
 mod record;
 mod recorders;

@@ -25,6 +25,14 @@ impl TargetArguments {
         self.node.clone().unwrap_or_else(|| format!("pid {}", self.pid.unwrap_or_default()))
     }
 
+    /// The option that names the node in another command.
+    pub fn option(&self) -> String {
+        match &self.node {
+            Some(node) => format!("--node {node}"),
+            None => format!("--pid {}", self.pid.unwrap_or_default()),
+        }
+    }
+
     /// The node's address, if the node is named by its address.
     pub fn node(&self) -> Option<&str> {
         self.node.as_deref()

@@ -225,8 +225,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             say_log(&mut link);
             show_one(&valve, add.json)?;
             terminal::talk(terminal::dim(format_args!(
-                "it stays until `helenus valve remove {}`; look at it with `helenus valve watch`",
-                valve.valve
+                "it stays until `helenus valve remove {} {target}`; look at it with `helenus valve watch {target}`",
+                valve.valve,
+                target = add.target.option()
             )));
         }
         Action::Set(set) => {
@@ -296,7 +297,11 @@ fn watch(watch: &Watch) -> Result<()> {
         let valves = if watch.hold { link.renew_leases()? } else { link.valves()? };
         say_log(&mut link);
         if valves.is_empty() {
-            bail!("there are no valves in {}; add one with `helenus valve add`", watch.target.name());
+            bail!(
+                "there are no valves in {}; add one, such as `helenus valve add scans --at scans --law throughput {}`",
+                watch.target.name(),
+                watch.target.option()
+            );
         }
         match (watch.json, live) {
             (true, _) => terminal::json_line(&valves.iter().map(super::live::timed).collect::<Vec<_>>())?,

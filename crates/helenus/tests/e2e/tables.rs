@@ -79,8 +79,10 @@ fn a_running_node_shows_its_tables_and_is_given_advice() {
     assert!(advised.contains(&"tombstones-per-read".to_string()), "{advised_json:#}");
     // With one replica, no deleted data can come back.
     assert!(!advised.contains(&"gc-grace".to_string()), "{advised_json:#}");
-    // Rules that need the definition of the table and the settings of the node were able to check them.
-    for rule in ["gc-grace", "retired-strategy", "local-override", "young-generation", "dropped-messages"] {
+    // Rules that need the definition of the table, or the settings of the node or its machine, were able to check them.
+    let of_machine = ["swap", "limits", "jvm-options", "overcommit"];
+    let of_node = ["gc-grace", "retired-strategy", "local-override", "young-generation", "dropped-messages"];
+    for rule in of_node.into_iter().chain(of_machine) {
         let well = advised_json["well"].as_array().unwrap().iter().any(|name| name == rule);
         assert!(well || advised.contains(&rule.to_string()), "{rule}: {advised_json:#}");
     }

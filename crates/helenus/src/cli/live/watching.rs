@@ -162,7 +162,8 @@ impl Agents {
             agent: AgentOptions { jar: Some(AGENT_JAR).filter(|_| !requests), ..AgentOptions::default() },
             wire,
             sampling: SamplingOptions { interval: Duration::from_secs(1), ..SamplingOptions::default() },
-            pressure: PressureOptions { pressure: Switch::Off },
+            // Advice needs the settings of the machine and the process.
+            pressure: PressureOptions { pressure: if requests { Switch::Off } else { Switch::On } },
             events: EventOptions { events: Switch::Off },
             ..Options::default()
         };

@@ -82,7 +82,7 @@ impl Control {
     pub(super) fn sources(&self) -> Result<&SourceSwitches> {
         self.sources
             .as_ref()
-            .context("another process records this; only `helenus serve --node` can change its sources")
+            .context("another process records this; only a `helenus serve` that records it can change its sources")
     }
 
     /// The possible changes, and those that were made.
