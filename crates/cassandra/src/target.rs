@@ -275,6 +275,14 @@ fn vm_of(maps: &str) -> Vm {
 struct JavaLine {
     main: Option<String>,
     heap: Option<String>,
+    /// Options of the JVM itself, without system properties, which can hold secrets.
+    options: Vec<String>,
+}
+
+/// The options of the JVM itself among the arguments of a process, without system properties.
+#[must_use]
+pub fn jvm_options(arguments: &[String]) -> Vec<String> {
+    JavaLine::read(arguments).options
 }
 
 impl JavaLine {
@@ -300,6 +308,9 @@ impl JavaLine {
         let mut line = Self::default();
         let mut rest = arguments.iter().skip(1);
         while let Some(argument) = rest.next() {
+            if argument.starts_with("-X") {
+                line.options.push(argument.clone());
+            }
             if matches!(argument.as_str(), "-jar" | "-m" | "--module") {
                 line.main = rest.next().cloned();
                 break;
@@ -367,7 +378,11 @@ mod tests {
         );
         assert_eq!(
             found,
-            JavaLine { main: Some("org.apache.cassandra.service.CassandraDaemon".into()), heap: Some("2g".into()) }
+            JavaLine {
+                main: Some("org.apache.cassandra.service.CassandraDaemon".into()),
+                heap: Some("2g".into()),
+                options: ["-Xms1g", "-Xmx1g", "-Xmx2g"].map(String::from).into(),
+            }
         );
         assert_eq!(line("java -jar app.jar -Xmx9g").heap, None);
         assert_eq!(line("java @args --add-opens=a/b=c -m mod/Main").main.as_deref(), Some("mod/Main"));

@@ -7,6 +7,8 @@ WITH changed AS (
     value,
     lag(value) OVER (PARTITION BY node, setting ORDER BY time_ns) AS before
   FROM settings
+  -- Counts of a process differ whenever they are read.
+  WHERE setting NOT LIKE 'process.%'
 )
 SELECT time_ns, node, kind, what FROM events
 UNION ALL

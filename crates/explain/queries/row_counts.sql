@@ -7,5 +7,6 @@ UNION ALL SELECT 'stalls of load', count(*) FROM stalls WHERE side = 'load'
 UNION ALL SELECT 'stalls of server', count(*) FROM stalls WHERE side = 'server'
 UNION ALL SELECT 'threads', count(*) FROM threads
 UNION ALL SELECT 'table_stats', count(*) FROM table_stats
+UNION ALL SELECT 'settings', count(*) FROM settings
 UNION ALL SELECT 'wire', count(*) FROM wire
 UNION ALL SELECT 'system calls', (SELECT count(*) FROM syscalls) + (SELECT count(*) FROM syscall_summary)

@@ -427,7 +427,7 @@ pub static TABLES: &[Table] = &[
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was read." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
-            Column { name: "setting", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Cassandra's name, such as compaction_throughput; jvm.* of the JVM; logging.levels of its loggers; machine.* of its machine; disk.*:DIRECTORY of a data directory's file system." },
+            Column { name: "setting", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Cassandra's name, such as compaction_throughput; jvm.* of the JVM; logging.levels of its loggers; machine.* of its machine; process.* of its process and the limits of it, at the start; disk.*:DIRECTORY of a data directory's file system." },
             Column { name: "value", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "As written there. Settings that end in _bytes are in bytes." },
             Column { name: "source", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Where it was read, such as system_views.settings." },
         ],
@@ -1740,7 +1740,7 @@ pub mod rows {
         pub time_ns: i64,
         /// The node that the row is about, as the recording names it in its manifest. (address)
         pub node: &'a str,
-        /// Cassandra's name, such as compaction_throughput; jvm.* of the JVM; logging.levels of its loggers; machine.* of its machine; disk.*:DIRECTORY of a data directory's file system. (name)
+        /// Cassandra's name, such as compaction_throughput; jvm.* of the JVM; logging.levels of its loggers; machine.* of its machine; process.* of its process and the limits of it, at the start; disk.*:DIRECTORY of a data directory's file system. (name)
         pub setting: &'a str,
         /// As written there. Settings that end in _bytes are in bytes. (text)
         pub value: &'a str,

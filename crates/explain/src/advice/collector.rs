@@ -55,7 +55,7 @@ pub(super) const YOUNG_GENERATION: Rule = Rule {
 };
 
 fn young_generation(node: &Node) -> Checked {
-    let options = node.need_setting(&["jvm.options"])?;
+    let options = node.jvm_options()?;
     let fixed = |option: &&str| {
         ["-Xmn", "-XX:NewSize=", "-XX:MaxNewSize=", "-XX:NewRatio="].iter().any(|name| option.starts_with(name))
     };
@@ -143,7 +143,7 @@ fn marking(node: &Node) -> Checked {
     if !thresholds::MARKING_SHARE.is_met(share) {
         return Ok(None);
     }
-    let options = node.need_setting(&["jvm.options"])?;
+    let options = node.jvm_options()?;
     let is_held = options.split(' ').any(|option| option == "-XX:-G1UseAdaptiveIHOP");
     let advice = if is_held {
         "The old generation is above the share at which marking begins for most of the time: give the heap more memory, or \

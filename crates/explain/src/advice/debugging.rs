@@ -19,7 +19,7 @@ pub(super) const JIT: Rule = Rule {
 };
 
 fn jit(node: &Node) -> Checked {
-    let options = node.need_setting(&["jvm.options"])?;
+    let options = node.jvm_options()?;
     let level =
         |option: &str| option.strip_prefix("-XX:TieredStopAtLevel=").and_then(|level| level.parse::<u32>().ok());
     let interprets =

@@ -41,6 +41,42 @@ fn read_ahead(node: &Node) -> Checked {
     }))
 }
 
+/// Schedulers that order requests and share out a disk; a solid-state disk needs neither (Documentation/block).
+const ORDERING: [&str; 2] = ["cfq", "bfq"];
+
+pub(super) const IO_SCHEDULER: Rule = Rule {
+    name: "io-scheduler",
+    looks_at: "the I/O scheduler of solid-state disks with data directories",
+    thresholds: &[],
+    source: "DataStax's and AxonOps' recommended production settings; Linux: block/switching-sched",
+    query: query::SETTINGS,
+    check: Check::OfNode(io_scheduler),
+};
+
+fn io_scheduler(node: &Node) -> Checked {
+    let choice = |text: &str| Some(text.split_once('[')?.1.split_once(']')?.0.to_string());
+    let disks: Vec<(&str, String)> = node
+        .settings
+        .iter()
+        .filter_map(|(name, value)| Some((name.strip_prefix("disk.scheduler:")?, choice(value)?)))
+        .collect();
+    if disks.is_empty() {
+        need::<()>(None, "the I/O scheduler of its disks is not recorded")?;
+    }
+    let is_slow =
+        |(folder, scheduler): &&(&str, String)| is_solid(node, folder) && ORDERING.contains(&scheduler.as_str());
+    let Some((folder, scheduler)) = disks.iter().find(is_slow) else { return Ok(None) };
+    Ok(Some(Found {
+        severity: Severity::Information,
+        evidence: format!("{folder} is on a solid-state disk with the I/O scheduler {scheduler}"),
+        figures: json!({ "folder": folder, "scheduler": scheduler }),
+        advice: "It makes requests wait to bring them into an order that such a disk does not need. Set none (NVMe), or mq-deadline, in \
+                 queue/scheduler of the device, with a udev rule that keeps it after a boot."
+            .into(),
+        verify: "The mean time of a request in the table disks, under the same load.".into(),
+    }))
+}
+
 fn is_solid(node: &Node, folder: &str) -> bool {
     node.settings.get(&format!("disk.rotational:{folder}")).is_some_and(|value| value == "0")
 }
@@ -140,6 +176,14 @@ mod tests {
             setting(node, "disk.rotational:/d", "1");
         });
         missing_after(rule, |node| drop(node.settings.remove("disk.read_ahead_kb:/d")));
+        let rule = &IO_SCHEDULER;
+        let bfq = |node: &mut Node| setting(node, "disk.scheduler:/d", "none mq-deadline [bfq]");
+        assert!(after(rule, bfq).evidence.ends_with("scheduler bfq"));
+        quiet_after(rule, |node| {
+            bfq(node);
+            setting(node, "disk.rotational:/d", "1");
+        });
+        missing_after(rule, |node| drop(node.settings.remove("disk.scheduler:/d")));
         let rule = &DISK_ACCESS;
         let larger = |node: &mut Node| {
             setting(node, "disk_access_mode", "mmap");

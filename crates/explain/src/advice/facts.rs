@@ -1,5 +1,6 @@
 //! The facts that the rules check: each node with its settings, figures and tables, as recorded.
 
+use super::costs::{Costs, costs};
 use super::sending::{self, Sending};
 use crate::compaction_options::simple_name;
 use crate::cql::is_name_of;
@@ -30,6 +31,7 @@ pub(super) struct Node {
     pub marking_share: Option<f64>,
     /// Tables that were compacted when the heap was fullest after a collection, with the bytes of these compactions.
     pub compacting_when_fullest: Vec<(String, i64)>,
+    pub costs: Costs,
     pub pools: Vec<Pool>,
     pub tables: Vec<Table>,
     /// The requests of its clients; None where the wire was not recorded.
@@ -149,6 +151,11 @@ impl Node {
         }
     }
 
+    /// The options of its JVM, from the JVM itself or else from the command line of its process.
+    pub fn jvm_options(&self) -> Result<&str, MissingFact> {
+        self.need_setting(&["jvm.options", "process.jvm_options"])
+    }
+
     pub fn number(&self, name: &str) -> Result<f64, MissingFact> {
         need(self.need_setting(&[name])?.parse().ok(), &format!("{name} is no number"))
     }
@@ -217,6 +224,7 @@ pub(super) fn nodes(engine: &Engine) -> Result<Vec<Node>, Error> {
     marking(engine, &mut nodes)?;
     compacting_when_fullest(engine, &mut nodes)?;
     sending::sending(engine, &mut nodes)?;
+    costs(engine, &mut nodes)?;
     for NodeGc { node, whole, .. } in crate::gc(engine, span.length())? {
         nodes.entry(node).or_default().gc = Some(whole);
     }

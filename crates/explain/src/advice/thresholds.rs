@@ -256,4 +256,45 @@ pub(super) const SENT_ELSEWHERE: Threshold = Threshold::new(
     0.02,
     "of the requests",
     "judgement: speculative executions are meant for the slowest percent",
+
+const DATASTAX: &str = "DataStax's and AxonOps' recommended production settings";
+
+pub(super) const MEMORY_WAITS: Threshold = Threshold::new(
+    "waits for memory",
+    0.01,
+    "of the time",
+    "judgement: 10 ms of each second, by the kernel's pressure of memory",
+);
+pub(super) const DISK_FAULTS: Threshold =
+    Threshold::new("page faults that wait for a disk", 10.0, "per s", "judgement: one in a tenth of a second");
+pub(super) const LOW_FREQUENCY: Threshold = Threshold::new(
+    "low frequency",
+    0.5,
+    "of the highest",
+    "judgement: with all cores busy, server CPUs keep 60 % and more of their single-core frequency",
+);
+pub(super) const CLOCK_CPUS: Threshold =
+    Threshold::new("system calls to read the clock", 0.05, "CPUs", "judgement: 50 ms of each second");
+pub(super) const SWAPPINESS: Threshold = Threshold::new(
+    "swappiness",
+    2.0,
+    "of 200",
+    "Cassandra's documentation and AxonOps: 0 or 1 where swap can't be off",
+);
+pub(super) const OPEN_FILES: Threshold = Threshold::new("open files", 100_000.0, "files", DATASTAX);
+pub(super) const PROCESSES: Threshold =
+    Threshold::new("processes", 32_768.0, "processes", "SystemInfo of Cassandra's start-up checks");
+pub(super) const MAPS: Threshold =
+    Threshold::new("memory maps", 1_048_575.0, "maps", "Cassandra's start-up checks (checkMaxMapCount)");
+pub(super) const LIMIT_USED: Threshold = Threshold::new(
+    "limit that is nearly reached",
+    0.8,
+    "of the limit",
+    "judgement: a compaction or repair opens many files",
+);
+pub(super) const HEAP_AND_DIRECT: Threshold = Threshold::new(
+    "heap and direct memory",
+    0.9,
+    "of the memory",
+    "judgement: the rest has to hold the JVM's own memory and the page cache",
 );

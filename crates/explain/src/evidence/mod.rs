@@ -228,7 +228,10 @@ impl Evidence {
             crowding,
             governed: Governed::load(engine)?,
             metered: Metered::load(engine)?,
-            advised: if coverage.has("table_stats") { advise(engine, None)?.advice } else { Vec::new() },
+            advised: match coverage.has("table_stats") || coverage.has("settings") {
+                true => advise(engine, None)?.advice,
+                false => Vec::new(),
+            },
             statements,
             changes,
             events,

@@ -1,14 +1,17 @@
 //! Shortage of resources on the machine and the nodes: CPU quotas, pressure, disks, memory, network, and CPU by process.
+//! Also how the machine and the nodes' processes are set up.
 //!
 //! ```text
 //! /proc/pressure ─▶ pressure          /proc/PID/{cgroup,stat,net/snmp} ─▶ node_pressure
 //! /proc/diskstats ─▶ disks            /proc/*/stat, once a second ─▶ processes
+//! /proc/sys, /proc/PID/{limits,…}, /sys, once ─▶ settings
 //! ```
 
 mod cgroup;
 mod disks;
 mod node;
 mod processes;
+mod setup;
 mod stalled;
 
 use crate::check::{Check, CheckState};
@@ -23,6 +26,7 @@ use helenus_recording::rows::SourceReport;
 use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
 use node::Node;
 use processes::Processes;
+use setup::Root;
 use stalled::Stalled;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -114,6 +118,7 @@ struct Sample<'a> {
 
 impl Run {
     fn run(mut self, instructions: &Instructions) {
+        self.set_up();
         let mut clock = self.recorder.clock();
         let (mut last_ns, mut processes_ns) = (clock.now_ns(), clock.now_ns());
         let mut next = Instant::now() + INTERVAL;
@@ -141,10 +146,16 @@ impl Run {
                 Instruction::Continue(next) => {
                     self.recorder = next.begin();
                     clock = self.recorder.clock();
+                    self.set_up();
                 }
                 Instruction::Stop => return,
             }
         }
+    }
+
+    /// Writes how each node is set up, once for each recording.
+    fn set_up(&self) {
+        self.nodes.iter().for_each(|node| Root::default().append(&self.recorder, node.address(), node.pid()));
     }
 
     fn sample(&mut self, time_ns: i64, interval_ns: i64) -> i64 {

@@ -38,6 +38,10 @@ impl Node {
         &self.address
     }
 
+    pub(super) fn pid(&self) -> u32 {
+        self.pid
+    }
+
     /// Appends a row, unless the process has ended.
     pub(super) fn sample(&mut self, recorder: &Recorder, time_ns: i64, interval_ns: i64) -> i64 {
         let held_up = self.cgroup.since_last();

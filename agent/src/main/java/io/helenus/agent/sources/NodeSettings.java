@@ -114,7 +114,7 @@ final class NodeSettings {
       sink.setting(
           "disk.usable_bytes:" + folder, Long.toString(store.getUsableSpace()), "file system");
       Path queue = queue((Long) Files.getAttribute(folder, "unix:dev"));
-      for (String file : List.of("read_ahead_kb", "rotational")) {
+      for (String file : List.of("read_ahead_kb", "rotational", "scheduler")) {
         if (queue != null && Files.isReadable(queue.resolve(file))) {
           String value = Files.readString(queue.resolve(file)).trim();
           sink.setting("disk." + file + ":" + folder, value, "/sys/dev/block");
