@@ -256,6 +256,7 @@ pub(super) const SENT_ELSEWHERE: Threshold = Threshold::new(
     0.02,
     "of the requests",
     "judgement: speculative executions are meant for the slowest percent",
+);
 
 const DATASTAX: &str = "DataStax's and AxonOps' recommended production settings";
 
