@@ -22,4 +22,3 @@ mod tables;
 mod top;
 mod trial;
 mod tune;
-mod walkthrough;

@@ -8,6 +8,7 @@ mod harness;
 mod heap;
 mod honesty;
 mod stalls;
+mod walkthrough;
 
 use serde_json::Value;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -6,7 +6,9 @@
 //! - `PID` is the node's process.
 //! - Experiments are only read: their node starts would take minutes. Other tests run experiments.
 
+use crate::alone;
 use crate::harness::{CommandOutput, Place, Running, pid_of_node, wait_for};
+use helenus_needs::{need, root};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -116,6 +118,8 @@ fn promises(printed: &str, output: &str) {
 
 #[test]
 fn the_tutorial_and_the_readme_lead_to_what_they_promise() {
+    need!(root());
+    let _machine = alone();
     let place = Place::new();
     let (tutorial, readme) = (blocks("docs/tutorial.md"), blocks("README.md"));
     let find = |page: &[Block], text: &str| page.iter().position(|block| block.text.contains(text)).unwrap();
