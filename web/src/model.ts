@@ -76,6 +76,12 @@ export type Comparison = {
   variants: Array<Variant>;
 };
 
+/** The CPUs that the nodes' JIT compilers used on average over the runs, where one side was not warm. */
+export type Compiling = {
+  baseline_cpus: number;
+  variant_cpus: number;
+};
+
 /** A change of a node, made from the workbench. */
 export type Controlled = {
   number: number;
@@ -1321,10 +1327,12 @@ export type Variant = {
   /** Number of runs of the variant that are compared. */
   runs: number;
   metrics: Array<Ratio>;
+  /** How much the JVMs compiled, if it was too much for a verdict. */
+  compiling: Compiling | null;
 };
 
 /** The verdict on one figure of a variant, against the baseline's. Better and worse hold for all figures together. */
-export type Verdict = "better" | "worse" | "no-difference" | "not-enough";
+export type Verdict = "better" | "worse" | "no-difference" | "still-compiling" | "not-enough";
 
 /** Changes from one window to another, the largest first. */
 export type WindowChanges = {

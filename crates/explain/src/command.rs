@@ -4,14 +4,14 @@
 //! filled in here, so that the command can be pasted. Tests of the binary parse all of them.
 
 use crate::engine::Engine;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 const BEGINNING: &str = "`helenus ";
 const RECORDING: &str = "RECORDING";
 const ADDRESS: &str = "ADDRESS";
 
 /// A command that a text proposes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Command {
     /// Its name, such as `tables`.

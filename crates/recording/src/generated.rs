@@ -674,14 +674,14 @@ pub static TABLES: &[Table] = &[
             Column { name: "stream", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Its stream on that connection." },
             Column { name: "weight", ty: Type::Double, unit: "number", is_time: false, nullable: true, meaning: "Requests that the row stands for: 1, or null, where all connections were followed, and more where some were left out to bound the cost." },
             Column { name: "opcode", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "What it is in the protocol: QUERY, EXECUTE, BATCH, PREPARE, STARTUP, OPTIONS, REGISTER, AUTH_RESPONSE." },
-            Column { name: "statement", ty: Type::String, unit: "CQL", is_time: false, nullable: false, meaning: "The statement, with ? for its literals, and for a whole collection of literals or list of IN; of a batch 'batch:' and the first statement. 'prepared' and the id where the text of a prepared statement is not known, and 'other statements' beyond 10,000 different ones. At most 1000 characters." },
+            Column { name: "statement", ty: Type::String, unit: "CQL", is_time: false, nullable: false, meaning: "The statement, with ? for its literals, and for a whole collection or list of IN; of a batch 'batch:' and the first statement. Only the keyword, as in 'SELECT …', if the text does not parse as CQL or the node refused it as a syntax error, and for statements about roles and users. 'prepared' and the id where the text of a prepared statement is not known, and 'other statements' beyond 10,000 different ones. At most 1000 characters." },
             Column { name: "keyspace", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "The keyspace of names without one in the statement: of the request, the prepared statement or else the connection. Null where that is not known." },
             Column { name: "consistency", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "Consistency level, such as LOCAL_QUORUM. Null where the request has none, or it stands beyond what is read of a long request." },
             Column { name: "serial_consistency", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "Serial consistency level, where the request names one." },
             Column { name: "further_page", ty: Type::Bool, unit: "", is_time: false, nullable: false, meaning: "Whether the request asks for a further page: it has a paging state." },
             Column { name: "page_size", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "The most rows that the client takes in one page. Null where it asks for all rows at once, where the request has no pages, and where it stands beyond what is read of a long request." },
             Column { name: "client_ahead_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "How far the client's clock is ahead of the node's, less the time from the driver to the node. It is the timestamp that the driver sent (flag 0x20 of the protocol) minus start_ns, to the microsecond; negative where the clock is behind. Null where the driver sent no timestamp." },
-            Column { name: "batch_size", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Statements of a batch. Null for other requests." },
+            Column { name: "batch_size", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Statements of a batch. Null for other requests, and for a batch sent as text whose end is beyond what is read." },
             Column { name: "token", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Token of the partition that it reads or writes, by Murmur3Partitioner. Null where the partition key is not among the values of a prepared statement, where it has several partitions, and where that is not known. The key itself is not recorded." },
             Column { name: "to_replica", ty: Type::Bool, unit: "", is_time: false, nullable: true, meaning: "Whether the node that was asked is a replica of that partition, by the ring and the keyspace's replication when the recording began. Null where token is, for keyspaces made later, and for replication strategies other than SimpleStrategy and NetworkTopologyStrategy." },
             Column { name: "answer", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Kind of the answer: rows, void, prepared, set_keyspace, schema_change, error, ready, authenticate, supported, auth_challenge, auth_success; result where it could not be read further." },
@@ -2385,7 +2385,7 @@ pub mod rows {
         pub weight: Option<f64>,
         /// What it is in the protocol: QUERY, EXECUTE, BATCH, PREPARE, STARTUP, OPTIONS, REGISTER, AUTH_RESPONSE. (name)
         pub opcode: &'a str,
-        /// The statement, with ? for its literals, and for a whole collection of literals or list of IN; of a batch 'batch:' and the first statement. 'prepared' and the id where the text of a prepared statement is not known, and 'other statements' beyond 10,000 different ones. At most 1000 characters. (CQL)
+        /// The statement, with ? for its literals, and for a whole collection or list of IN; of a batch 'batch:' and the first statement. Only the keyword, as in 'SELECT …', if the text does not parse as CQL or the node refused it as a syntax error, and for statements about roles and users. 'prepared' and the id where the text of a prepared statement is not known, and 'other statements' beyond 10,000 different ones. At most 1000 characters. (CQL)
         pub statement: &'a str,
         /// The keyspace of names without one in the statement: of the request, the prepared statement or else the connection. Null where that is not known. (name)
         pub keyspace: Option<&'a str>,
@@ -2399,7 +2399,7 @@ pub mod rows {
         pub page_size: Option<i64>,
         /// How far the client's clock is ahead of the node's, less the time from the driver to the node. It is the timestamp that the driver sent (flag 0x20 of the protocol) minus start_ns, to the microsecond; negative where the clock is behind. Null where the driver sent no timestamp. (ns)
         pub client_ahead_ns: Option<i64>,
-        /// Statements of a batch. Null for other requests. (number)
+        /// Statements of a batch. Null for other requests, and for a batch sent as text whose end is beyond what is read. (number)
         pub batch_size: Option<i64>,
         /// Token of the partition that it reads or writes, by Murmur3Partitioner. Null where the partition key is not among the values of a prepared statement, where it has several partitions, and where that is not known. The key itself is not recorded. (number)
         pub token: Option<i64>,

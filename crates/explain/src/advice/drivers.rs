@@ -56,7 +56,7 @@ fn old_driver(node: &Node) -> Checked {
         advice: format!(
             "That release is from before the driver moved to the Apache Software Foundation, and gets no fixes. Take {successor}."
         ),
-        verify: "helenus clients lists the drivers that clients connect with.".into(),
+        verify: "`helenus clients RECORDING` lists the drivers that clients connect with.".into(),
     }))
 }
 

@@ -261,7 +261,7 @@ fn crowded_connection(node: &Node) -> Checked {
                  them. Bound what the application has in flight, spread it over more connections (Java: pool.local.size), \
                  and see why the answers are late."
             .into(),
-        verify: "helenus clients (in flight); the application's own p99 beside the node's.".into(),
+        verify: "`helenus clients RECORDING` (in flight); the application's own p99 beside the node's.".into(),
     }))
 }
 
@@ -391,7 +391,7 @@ fn retries(node: &Node) -> Checked {
                 advice: "Retries multiply the load on a node that fails under load. Retry a few times at most, with a backoff that \
                          grows and is random, and only what is idempotent."
                     .into(),
-                verify: "The rate of requests while some fail; helenus clients (errors).".into(),
+                verify: "The rate of requests while some fail; `helenus clients RECORDING` (errors).".into(),
             }));
         }
         let all = again.failed + again.succeeded;

@@ -17,8 +17,7 @@ mod thin;
 mod thread;
 
 pub(crate) use probe::{KnownColumn, columns, open as open_bounded, probe};
-pub(crate) use request::Statement;
-pub(crate) use session::{ContactPoints, open, prepare, reach};
+pub(crate) use session::{ContactPoints, reach};
 pub(crate) use tally::{Counts, Tally, Times};
 pub(crate) use thin::SessionThread;
 pub(crate) use thread::{Driver, Run};
