@@ -89,6 +89,7 @@ fn record(path: &Path, calls: i64) {
             file,
             file_kind: "file",
             bytes: (call != "futex").then_some(how % 65_536),
+            offset_bytes: None,
             error: None,
         });
         // The writer never has more than a few rows to catch up with.

@@ -138,7 +138,7 @@ fn tells_of_times(finding: &Finding) -> bool {
 
 /// The advice of a finding may be several sentences. A command may have a name with a dot and a space.
 fn first_sentence(text: &str) -> String {
-    let ends = |(place, _): &(usize, &str)| text[..*place].matches('`').count() % 2 == 0;
+    let ends = |(place, _): &(usize, &str)| text[..*place].matches('`').count().is_multiple_of(2);
     let end = text.match_indices(". ").find(ends).map_or(text.len(), |(place, _)| place);
     format!("{}.", text[..end].trim_end().trim_end_matches(['.', ':', ';']))
 }

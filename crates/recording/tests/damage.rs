@@ -44,7 +44,7 @@ fn damage(path: &Path, kind: &str) {
             std::fs::write(path, "").unwrap();
             std::fs::File::options().write(true).open(path).unwrap().set_len(1 << 40).unwrap();
         }
-        "unreadable" => std::fs::set_permissions(path, PermissionsExt::from_mode(0)).unwrap(),
+        "unreadable" => std::fs::set_permissions(path, PermissionsExt::from_mode(0o0)).unwrap(),
         kind => {
             std::fs::remove_file(path).unwrap();
             if kind == "folder" {

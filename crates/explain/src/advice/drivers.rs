@@ -7,22 +7,31 @@ use crate::traffic::named;
 use crate::{query, text};
 use serde_json::json;
 
-/// The drivers that moved to the Apache Software Foundation. Each has a part of its own name in small letters, the major version of the
-/// line (None: any), the first release of Apache, and where to take that from.
-///
+/// A line of a driver that moved to the Apache Software Foundation.
+struct Moved {
+    /// Part of the name that the driver gives itself, in small letters.
+    name: &'static str,
+    /// The major version of the line; None for any.
+    major: Option<u32>,
+    /// The first release of Apache.
+    first: (u32, u32),
+    /// Where to take that from.
+    successor: &'static str,
+}
+
 /// Sources: DataStax's documentation of each driver ("Starting with version …, the Apache Software Foundation owns and
 /// maintains the driver"); version.go of Apache's gocql, whose name is its module's.
-const MOVED: &[(&str, Option<u32>, (u32, u32), &str)] = &[
-    (
-        "java",
-        Some(3),
-        (3, 12),
-        "org.apache.cassandra:java-driver-core 4.18 or newer; 3.12 is the same line under Apache",
-    ),
-    ("java", None, (4, 18), "org.apache.cassandra:java-driver-core"),
-    ("python", None, (3, 30), "cassandra-driver 3.30 or newer"),
-    ("node.js", None, (4, 9), "cassandra-driver 4.9 or newer"),
-    ("gocql/gocql", None, (2, 0), "github.com/apache/cassandra-gocql-driver/v2"),
+const MOVED: [Moved; 5] = [
+    Moved {
+        name: "java",
+        major: Some(3),
+        first: (3, 12),
+        successor: "org.apache.cassandra:java-driver-core 4.18 or newer; 3.12 is the same line under Apache",
+    },
+    Moved { name: "java", major: None, first: (4, 18), successor: "org.apache.cassandra:java-driver-core" },
+    Moved { name: "python", major: None, first: (3, 30), successor: "cassandra-driver 3.30 or newer" },
+    Moved { name: "node.js", major: None, first: (4, 9), successor: "cassandra-driver 4.9 or newer" },
+    Moved { name: "gocql/gocql", major: None, first: (2, 0), successor: "github.com/apache/cassandra-gocql-driver/v2" },
 ];
 
 pub(super) const OLD_DRIVER: Rule = Rule {
@@ -65,11 +74,9 @@ fn successor(name: &str, version: &str) -> Option<&'static str> {
     let name = name.to_lowercase();
     let mut parts = version.trim_start_matches('v').split(['.', '-', '+']);
     let version = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    let is_it = |(part, major, ..): &&(&str, Option<u32>, (u32, u32), &str)| {
-        name.contains(part) && major.is_none_or(|major| major == version.0)
-    };
-    let (.., first, successor) = MOVED.iter().find(is_it)?;
-    (version < *first).then_some(*successor)
+    let is_it = |moved: &&Moved| name.contains(moved.name) && moved.major.is_none_or(|major| major == version.0);
+    let moved = MOVED.iter().find(is_it)?;
+    (version < moved.first).then_some(moved.successor)
 }
 
 #[cfg(test)]

@@ -373,7 +373,11 @@ mod tests {
         let cold = twice_as_fast(0.27);
         assert_eq!(verdict(&cold, "throughput"), Verdict::StillCompiling);
         assert_eq!(verdict(&cold, "error_share"), Verdict::NoDifference, "constant");
-        assert!(cold.remarks[0].contains("those of none used 0.27 CPUs for it, those of C1 alone 0.00"), "{:?}", cold.remarks);
+        assert!(
+            cold.remarks[0].contains("those of none used 0.27 CPUs for it, those of C1 alone 0.00"),
+            "{:?}",
+            cold.remarks
+        );
         assert!(cold.variants[0].sentence.contains("can't tell: a JVM was still compiling"), "{:?}", cold.variants[0]);
         assert!(!cold.is_worse_in(&["throughput", "response_p99"]));
     }

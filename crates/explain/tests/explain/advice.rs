@@ -185,7 +185,7 @@ fn habits_of_clients_are_read_from_their_requests() {
                 rows_returned: Some(40_000),
                 ..request(number, "10.0.0.3", "EXECUTE")
             };
-            recorder.append(failed.clone());
+            recorder.append(failed);
             recorder.append(rows::WireRequest { start_ns: failed.start_ns + S / 500, error: None, ..failed });
         }
     }

@@ -46,7 +46,8 @@ fn a_damaged_file_is_skipped_and_named_as_a_loss_and_all_else_is_explained() {
     let recording = Recording::open(whole.folder()).unwrap();
     // Within a window, too.
     let span = (T0, T0 + 2 * S);
-    for engine in [Engine::open(&[recording.clone()]).unwrap(), Engine::open_within(&[recording], span).unwrap()] {
+    let recordings = [recording];
+    for engine in [Engine::open(&recordings).unwrap(), Engine::open_within(&recordings, span).unwrap()] {
         assert_eq!((count(&engine, "requests"), count(&engine, "threads")), (200, 0));
         let [loss] = engine.skipped().collect::<Vec<_>>()[..] else { panic!("{:?}", engine.manifests()) };
         assert!(loss.table == "threads" && loss.reason.starts_with("threads/part-0.parquet is skipped: "), "{loss:?}");

@@ -58,8 +58,7 @@ fn listed(command: &clap::Command, width: usize) -> String {
 /// Parses a command line; exits if it is invalid.
 pub fn parse(words: Vec<OsString>) -> Arguments {
     let mut command = command();
-    let parsed =
-        command.try_get_matches_from_mut(words).and_then(|found| Arguments::from_arg_matches(&found));
+    let parsed = command.try_get_matches_from_mut(words).and_then(|found| Arguments::from_arg_matches(&found));
     parsed.unwrap_or_else(|error| refuse(&command, error))
 }
 

@@ -8,8 +8,8 @@ use crate::report;
 use anyhow::{Context, Result, bail};
 use helenus_explain::{
     CompareOptions, Engine, Flame, FlameOptions, Io, Options, Report, SlowThreshold, TrafficFilter, client_traffic,
-    compare, explain, gc, happened, judge_requests, query, schema, shared_values, slowest_requests,
-    statement_detail, statement_traffic, tables, window, window_changes,
+    compare, explain, gc, happened, judge_requests, query, schema, shared_values, slowest_requests, statement_detail,
+    statement_traffic, tables, window, window_changes,
 };
 use helenus_recording::Recording;
 use serde::{Deserialize, Serialize};
