@@ -11,7 +11,10 @@ public interface Law {
   /** How long a window should be, ns; may differ from one window to the next. */
   long windowNs();
 
-  /** The limit until the first window has ended, from the limit in force: the largest for a new valve. */
+  /**
+   * The limit until the first window has ended, from the limit in force: the largest for a new
+   * valve.
+   */
   default int first(int limit) {
     return limit;
   }
