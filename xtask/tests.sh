@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 
 # The integration tests of `check`, and those that a busy machine would disturb. Each one that is in neither list starts nodes.
-CHECK="explain hostile import responder_protocol survives counters kernel_stacks page_cache pressure sched syscalls"
+CHECK="damage explain hostile import responder_protocol survives counters kernel_stacks page_cache pressure sched syscalls"
 ALONE="measured responder stacks"
 # The test of nodes that runs after the agent's, which makes the two streams about equally long.
 WITH_AGENT="workloads"

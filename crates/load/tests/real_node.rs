@@ -179,7 +179,16 @@ fn steps_are_recorded_exactly(node: &str) {
         of_ours.filter(|(source, _)| *source == "requests").map(|(_, captured)| captured).sum::<i64>(),
         rows as i64
     );
-    assert!(matches!(ran.events.first(), Some(Event::Connected { .. })), "{:?}", ran.events);
+    let [
+        Event::Populates { requests: announced, .. },
+        Event::Connected { .. },
+        Event::Populated { requests: written, .. },
+        ..,
+    ] = ran.events.as_slice()
+    else {
+        panic!("{:?}", ran.events)
+    };
+    assert_eq!((*announced, *written), (2000, 2000));
 }
 
 fn the_same_seed_sends_the_same(node: &str) {
