@@ -78,12 +78,10 @@ fn files_that_are_no_recordings() {
     std::fs::write(&parquet, &bytes[..bytes.len() / 2]).unwrap();
     let mut sql = place.command("sql cut");
     let result = sql.arg("select count(*) from cpus").output().unwrap();
-    assert_eq!(result.status.code(), Some(2), "a truncated table is an error");
-    assert!(
-        String::from_utf8_lossy(&result.stderr).contains("part-0.parquet"),
-        "{}",
-        String::from_utf8_lossy(&result.stderr)
-    );
+    let said = String::from_utf8_lossy(&result.stderr);
+    assert!(result.status.success() && said.contains("cpus/part-0.parquet is skipped"), "{said}");
+    assert!(said.contains("rows)"), "the loss is counted: {said}");
+    assert_ne!(place.ask("cut", "select count(*) from sources"), 0, "other tables are read");
 }
 
 #[test]

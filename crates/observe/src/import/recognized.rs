@@ -58,7 +58,8 @@ pub(super) fn format(head: &[u8]) -> Result<ImportFormat, Error> {
             "it is perf's own file, which only perf reads: run `perf script -i FILE > FILE.txt` and import that",
         );
     }
-    if ["heap profile:", "--- heapz", "--- contention", "goroutine profile:", "\0\0\0\0\0\0\0\0"]
+    // The last one is the header of a CPU profile in words of 8 bytes: 0, and 3 further words.
+    if ["heap profile:", "--- heapz", "--- contention", "goroutine profile:", "\0\0\0\0\0\0\0\0\x03"]
         .iter()
         .any(|begin| head.starts_with(begin.as_bytes()))
     {
