@@ -123,7 +123,7 @@ fn node(found: Result<Target, target::Error>) -> Check {
             "",
         );
     }
-    let found = "the agent gets in; recording costs no restart. The first valve at a method, probe or executor slows it for a minute";
-    let way_out = "only for those: start it with -javaagent:helenus-agent.jar=ready (helenus agent writes the jar)";
-    Check::new(what, CheckState::Works, found, way_out)
+    let found = "the agent gets in; recording needs no restart. The first valve at a method, probe or executor slows it for a minute, \
+                 unless it is started with -javaagent:helenus-agent.jar=ready (`helenus agent` writes the jar)";
+    Check::new(what, CheckState::Works, found, "")
 }

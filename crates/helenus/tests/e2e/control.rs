@@ -28,7 +28,7 @@ fn valves_and_probes_come_and_go_under_load_without_a_failed_request() {
     let checks = place.json("doctor --json");
     let of_node = checks.as_array().unwrap().iter().find(|check| check["what"].as_str().unwrap().contains(&node));
     assert_eq!(of_node.unwrap()["state"], "works", "{checks}");
-    assert!(of_node.unwrap()["way_out"].as_str().unwrap().contains("helenus-agent.jar=ready"), "{checks}");
+    assert!(of_node.unwrap()["found"].as_str().unwrap().contains("helenus-agent.jar=ready"), "{checks}");
     let added = place.json(&format!("{add} --cold"));
     assert_eq!((&added["law"], &added["min"], &added["max"]), (&"fixed".into(), &1.into(), &32.into()));
     let list = || place.json(&format!("valve list {on} --json"));

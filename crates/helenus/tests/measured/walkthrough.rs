@@ -107,11 +107,13 @@ fn without_figures(text: &str) -> String {
     text
 }
 
-/// Each sentence of a printed answer is in the output, with other figures.
+/// Each sentence of a printed answer that tells a cause or a step is in the output, with other figures.
 fn promises(printed: &str, output: &str) {
     let answer = printed.split("\n\n").next().unwrap();
     let (answer, output) = (without_figures(answer), without_figures(output));
-    for sentence in answer.split_inclusive(". ").map(str::trim) {
+    let sentences = answer.split_inclusive(". ").map(str::trim);
+    for sentence in sentences.filter(|text| !["Helenus judged", "That is"].iter().any(|begin| text.starts_with(begin)))
+    {
         assert!(output.contains(sentence), "`{sentence}` is promised, and comes not:\n{output}");
     }
 }
@@ -187,8 +189,11 @@ fn readme_leads_to_what_it_promises(place: &Place, readme: &[Block], tutorial: &
     let columns = |text: &str| text.lines().next().unwrap().split_whitespace().take(4).collect::<Vec<_>>().join(" ");
     assert_eq!(columns(&table), columns(&promised));
     let names = |text: &str| -> Vec<String> {
-        let rows = text.lines().filter(|line| line.trim_start().starts_with(|first: char| first.is_ascii_digit()));
-        rows.map(|line| line.split_whitespace().next().unwrap().to_string()).collect()
+        let first = text.lines().filter_map(|line| line.split_whitespace().next());
+        first
+            .filter(|name| name.ends_with("/s") && name.starts_with(|digit: char| digit.is_ascii_digit()))
+            .map(str::to_string)
+            .collect()
     };
     assert_eq!(names(&table), names(&promised));
 
