@@ -215,7 +215,8 @@ fn profiles_of_pprof() {
     }
     for old in [
         &b"heap profile: 13: 1595680 [47130736: 2584] @ heap/1048576\n1: 524288 [3: 1572864] @ 0x420cef\n"[..],
-        &[0; 64],
+        // Words of a CPU profile: 0, 3 further words, version 0, 10,000 us between samples.
+        &[0_i64, 3, 0, 10_000, 0].map(i64::to_le_bytes).concat(),
     ] {
         assert!(refused(old, &options()).contains("pprof -proto"));
     }
