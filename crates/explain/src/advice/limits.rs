@@ -73,10 +73,14 @@ fn limits(node: &Node) -> Checked {
     for (setting, what, name) in UNLIMITED {
         let Some(text) = node.setting(&[setting]) else { continue };
         seen += 1;
-        if let Ok(most) = text.parse::<i64>() {
-            low.push(format!("{} of {what}", crate::text::bytes(most)));
-            change.push(format!("{name} to unlimited"));
+        let Ok(most) = text.parse::<i64>() else { continue };
+        // A process of root may lock more memory than its limit.
+        let locked = node.number("process.locked_bytes").unwrap_or(0.0);
+        if setting == "process.max_locked_bytes" && locked > most as f64 {
+            continue;
         }
+        low.push(format!("{} of {what}", crate::text::bytes(most)));
+        change.push(format!("{name} to unlimited"));
     }
     if seen == 0 {
         node.need_setting(&["process.max_open_files"])?;
@@ -117,6 +121,10 @@ mod tests {
         let locked = after(rule, |node| setting(node, "process.max_locked_bytes", "65536"));
         assert!(locked.evidence.contains("64.0 KiB of locked memory"), "{locked:?}");
         quiet_after(rule, |node| setting(node, "process.max_open_files", "unlimited"));
+        quiet_after(rule, |node| {
+            setting(node, "process.max_locked_bytes", "65536");
+            setting(node, "process.locked_bytes", "2147483648");
+        });
         missing_after(rule, |node| node.settings.retain(|name, _| !name.contains("max_")));
     }
 }
