@@ -267,7 +267,7 @@ test("findings of the live page have an age, and open in their window", async ({
   server.found = {
     from_s: LIVE_END_S - 100,
     to_s: LIVE_END_S - 40,
-    answer: "Something delayed requests.",
+    answer: "Something delayed requests. Next: see `helenus flame RECORDING`.",
     findings: [{ ...finding, rank: 1, title: "Collections delayed 12 % of the slow requests" }],
     error: "",
   };
@@ -277,6 +277,8 @@ test("findings of the live page have an age, and open in their window", async ({
   await expect(answer).toContainText("Found in 20:13:27 – 20:14:27 UTC, 40 s ago.");
   server.pass(30);
   await expect(answer).toContainText("70 s ago.");
+  const command = answer.getByRole("link", { name: "helenus flame RECORDING" });
+  await expect(command).toHaveAttribute("href", /closer=yes&at=.*&tab=flame/);
   await answer.getByRole("link", { name: /Collections delayed/ }).click();
   await expect(page.locator("#chart-throughput canvas").first()).toBeVisible();
   expect(page.url()).toContain("finding=1");

@@ -4,6 +4,7 @@ import type { Answer, LiveFindings, LiveView } from "../../model";
 import { SEVERITY } from "../../sections/findings";
 import { busy, settle } from "../busy";
 import { type Client, Gone } from "../client";
+import { linking } from "../commands";
 import { utc } from "./lines";
 
 /** Findings that are older than this have the colour of a warning. */
@@ -126,7 +127,9 @@ export class RecentFindings {
   /** Writes what was found, as far as it is about the node. The answer is about all nodes. */
   #write(): void {
     const { answer, findings, window } = this.#found;
-    setText(this.#answer, this.#node === "" || answer === "" ? answer : `All nodes: ${answer}`);
+    const text = this.#node === "" || answer === "" ? answer : `All nodes: ${answer}`;
+    const linked = linking(this.recording, (shown) => (window === null ? "" : this.open(window, shown)));
+    this.#answer.replaceChildren(...(window === null ? [text] : linked(text)));
     this.#writeAge();
     this.#list.replaceChildren(
       ...findings

@@ -46,11 +46,7 @@ export class LiveHeatmap {
         "header",
         {},
         h("h3", { id: "live-heat" }, "Latency heatmap"),
-        h(
-          "span",
-          { class: "note" },
-          "ms, log scale; drag a rectangle to see what its requests have in common",
-        ),
+        h("span", { class: "note" }, "ms, log scale; drag a rectangle to list its requests"),
       ),
       this.#body,
     );
