@@ -7,8 +7,8 @@ WITH changed AS (
     value,
     lag(value) OVER (PARTITION BY node, setting ORDER BY time_ns) AS before
   FROM settings
-  -- Counts of a process differ whenever they are read.
-  WHERE setting NOT LIKE 'process.%'
+  -- Counts of a process and free space differ whenever they are read.
+  WHERE setting NOT LIKE 'process.%' AND setting NOT LIKE 'disk.%_bytes:%'
 )
 SELECT time_ns, node, kind, what FROM events
 UNION ALL

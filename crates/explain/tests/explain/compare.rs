@@ -518,6 +518,9 @@ fn two_windows_differ_by_statement_setting_and_frame() {
         (T0, "compaction_throughput", "64"),
         (T0, "concurrent_reads", "32"),
         (T0 + 9 * S, "compaction_throughput", "0"),
+        // Figures and not settings.
+        (T0, "disk.usable_bytes:/d", "2000000000"),
+        (T0 + 9 * S, "disk.usable_bytes:/d", "1000000000"),
         // After both windows.
         (T0 + 19 * S, "concurrent_reads", "8"),
     ] {
