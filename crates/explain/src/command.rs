@@ -20,7 +20,7 @@ pub struct Command {
     pub line: String,
 }
 
-/// What is filled into commands.
+/// The recording and the node that are filled into commands.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Site {
     recording: Option<String>,

@@ -1,4 +1,4 @@
-//! What settings of the machine and the JVM cost a node while it was recorded.
+//! The costs of settings of the machine and the JVM to a node while it was recorded.
 
 use super::facts::Node;
 use crate::Error;

@@ -13,9 +13,9 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The first argument of a process that runs within limits. It is no part of the command line that people use.
+/// The first argument of a process that runs within limits. People do not use it.
 const MARK: &str = "__within";
-/// What such a process does instead of a command line of a person.
+/// The argument that makes such a process answer a question in place of running a command.
 const ANSWER: &str = "answer";
 /// This program, even if its file has been replaced.
 pub(super) const OWN: &str = "/proc/self/exe";

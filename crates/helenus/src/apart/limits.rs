@@ -1,4 +1,4 @@
-//! What a process that answers a question may take.
+//! The limits of a process that answers a question.
 
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
